@@ -1,0 +1,1 @@
+"""Policies, one module each; imported as ``toolenv.agents``."""

@@ -1,0 +1,163 @@
+"""``chat:MODEL``: a model behind any OpenAI-compatible server as a policy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any
+
+from toolenv.errors import UnknownNameError
+from toolenv.types import Action, Malformed, Observation, ToolSpec, Usage
+
+from .outcome import Reply
+from .parsing import parse_reply
+from .preflight import preflight
+from .prompts import system_prompt
+from .server import ChatServer
+from .settings import ChatSettings, key_of, sampling
+from .wire import WireForm, to_openai_messages, to_openai_tools
+
+
+def make(argument: str, options: Mapping[str, Any]) -> ChatPolicy:
+    """``chat:MODEL``; the options are the other fields of :class:`ChatSettings`."""
+    known = [one.name for one in fields(ChatSettings) if one.name != "model"]
+    for name in options:
+        if name not in known:
+            raise UnknownNameError("option", name, known, where=f"agent chat:{argument}")
+    return ChatPolicy(ChatSettings(model=argument, **options))
+
+
+class ChatPolicy:
+    """A model on an OpenAI-compatible server; may be shared by threads and pickled.
+
+    Memory is ``None``, or, where reasoning is sent back, the earlier reasoning of the episode.
+
+    Args:
+        settings: the server and the model.
+        name: shown in tables; by default ``"chat:MODEL"``.
+        sleep: waits between attempts, in seconds.
+    """
+
+    def __init__(
+        self, settings: ChatSettings, *, name: str = "", sleep: Callable[[float], None] = time.sleep
+    ) -> None:
+        self.settings, self.name = settings, name or f"chat:{settings.model}"
+        self._sleep = sleep
+        self._form = WireForm(empty_content=settings.empty_content, reasoning_field=settings.reasoning_field)
+        self._server = ChatServer(
+            base_url=settings.base_url,
+            api_key=key_of(settings),
+            timeout=settings.timeout,
+            attempts=settings.attempts,
+            sleep=sleep,
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(ChatPolicy, self.settings, name=self.name, sleep=self._sleep), ()
+
+    def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
+        """Ask the model for one decision.
+
+        Raises:
+            ContextWindowError: the conversation is longer than the model's context.
+            ServerError: the server gave no reply.
+        """
+        reply = self._server.complete(self.request(observation, memory))
+        reasoning = reasoning_of(reply.message)
+        if self.settings.reasoning_field and reasoning:
+            memory = {**(memory or {}), len(observation.messages): reasoning}
+        action = to_action(
+            reply,
+            observation.tools,
+            text_calls=self.settings.text_calls,
+            reasoning_sent_back=bool(self.settings.reasoning_field),
+        )
+        return action, memory
+
+    def request(self, observation: Observation, memory: Any = None) -> dict[str, Any]:
+        """The keyword arguments of ``chat.completions.create`` for one decision.
+
+        Without tools neither ``tools`` nor ``tool_choice`` is sent (FIELD-017), and never a stop
+        sequence of ours (FIELD-016).
+        """
+        tools = to_openai_tools(observation.tools)
+        protocol = {} if self.settings.protocol is None else {"protocol": self.settings.protocol}
+        messages = to_openai_messages(
+            observation,
+            system_prompt=system_prompt(tools_offered=bool(tools), **protocol),
+            form=self._form,
+            reasoning=memory,
+        )
+        offer = {"tools": tools, "tool_choice": "auto"} if tools else {}
+        return {"model": self.settings.model, "messages": messages, **offer, **sampling(self.settings)}
+
+    def preflight(self) -> Usage:
+        """One request with one tool, made as a run would make it, so that a bad set-up costs no run.
+
+        Returns:
+            What it cost; unknown if the server reports no usage.
+
+        Raises:
+            PreflightError: no server, an unknown model, tools refused, or anything else the server says.
+        """
+        return preflight(self._server, self.settings.model, self.request)
+
+    def close(self) -> None:
+        """Close the connections to the server."""
+        self._server.close()
+
+
+def to_action(
+    reply: Reply, tools: Sequence[ToolSpec], *, text_calls: bool = True, reasoning_sent_back: bool = False
+) -> Action:
+    """The decision in a reply, with its usage.
+
+    Its ``raw`` is for readers of the trace: the message as sent, and whether earlier reasoning was part of
+    the request (FIELD-113).
+    """
+    action = parse_reply(
+        content=visible_text(reply.message),
+        tool_calls=_native_calls(reply.message),
+        reasoning=reasoning_of(reply.message),
+        finish_reason=reply.finish_reason,
+        tools=tools,
+        text_calls=text_calls,
+    )
+    if isinstance(action, Malformed):  # its raw text is part of what it says
+        return replace(action, usage=reply.usage)
+    sent = {key: value for key, value in reply.message.items() if key != "role"}
+    about = {"finish_reason": reply.finish_reason, "model": reply.model}
+    record = {**sent, **about, "reasoning_sent_back": reasoning_sent_back}
+    return replace(action, usage=reply.usage, raw=record)
+
+
+def visible_text(message: Mapping[str, Any]) -> str | None:
+    """The text a user would see; ``None`` where the server sent none."""
+    content = message.get("content")
+    if isinstance(content, list):
+        content = "".join(_text_of(part) for part in content)
+    if content is None:
+        content = message.get("refusal")
+    return content if content is None or isinstance(content, str) else str(content)
+
+
+def reasoning_of(message: Mapping[str, Any]) -> str:
+    """The reasoning a server keeps apart from the visible text, under either of its names."""
+    for name in ("reasoning_content", "reasoning"):
+        text = message.get(name)
+        if isinstance(text, str) and text:
+            return text
+    return ""
+
+
+def _text_of(part: object) -> str:
+    text = part.get("text") if isinstance(part, Mapping) else part
+    return text if isinstance(text, str) else ""
+
+
+def _native_calls(message: Mapping[str, Any]) -> Any:
+    """The calls as sent; the older ``function_call`` in the form of today (FIELD-091)."""
+    calls, older = message.get("tool_calls"), message.get("function_call")
+    return [{"id": "", "type": "function", "function": older}] if older and not calls else calls

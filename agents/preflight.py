@@ -1,0 +1,110 @@
+"""The one request made before a run, so that a bad set-up is one error and not a thousand failures."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from toolenv.errors import PreflightError
+from toolenv.types import ChatMessage, Observation, ToolSpec, Usage
+
+from .outcome import Failure
+from .server import ChatServer
+
+PROBE = Observation(
+    messages=(ChatMessage("user", "Reply with the single word: ready"),),
+    tools=(
+        ToolSpec(
+            name="get_time",
+            description="The current time of a city.",
+            parameters={
+                "type": "object",
+                "properties": {"city": {"type": "string", "description": "The city's name."}},
+                "required": ["city"],
+            },
+        ),
+    ),
+    turns_left=1,
+)
+"""What is asked: anything that shows whether the server takes a request with a tool."""
+
+_REMEDIES = (
+    (
+        r"tool|jinja|function call",
+        "the server must take requests with tools: start vLLM with --enable-auto-tool-choice and"
+        " --tool-call-parser NAME, SGLang with --tool-call-parser NAME, llama.cpp with --jinja and a chat"
+        " template that renders tools, or choose a model that supports tools",
+    ),
+    (r"temperature", "leave the temperature to the model: temperature=None"),
+    (r"max_(completion_)?tokens", "choose another cap on tokens: max_tokens=…"),
+)
+
+
+def preflight(server: ChatServer, model: str, request: Callable[[Observation], Mapping[str, Any]]) -> Usage:
+    """Make one request as a run would make it.
+
+    Args:
+        server: the server.
+        model: the model's name, for the error.
+        request: builds the request of an observation.
+
+    Returns:
+        What it cost; unknown if the server reports no usage.
+
+    Raises:
+        PreflightError: it failed; the message quotes the server and says what to do.
+    """
+    listed = server.models()
+    if isinstance(listed, Failure):
+        if listed.status is None:
+            raise PreflightError(
+                f"no model server answers at {server.url}: {listed.message}; is it running there?"
+            )
+        listed = ()
+    outcome = server.try_complete(request(PROBE))
+    if isinstance(outcome, Failure):
+        raise PreflightError(f"{server.url}: {_advice(outcome, model, listed)}", outcome.usage)
+    # A server with one model often answers under any name; the scores would then bear the wrong one.
+    if len(listed) == 1 and not _same_model(model, listed[0]):
+        raise PreflightError(f"{server.url}: {_unknown(model, listed)}", outcome.usage)
+    return outcome.usage
+
+
+def _advice(failure: Failure, model: str, listed: tuple[str, ...]) -> str:
+    """The server's words and what to do about them."""
+    quoted = failure.message
+    if failure.status in (401, 403):
+        return f"{quoted}; set OPENAI_API_KEY to a key that this server takes"
+    missing = failure.status in (400, 404, 422) and _is_about_model(quoted, model)
+    if missing or (failure.status == 404 and listed and not any(_same_model(model, one) for one in listed)):
+        return f"{quoted}; {_unknown(model, listed)}"
+    if failure.status == 404:
+        return f"{quoted}; is the address complete? It mostly ends in /v1"
+    if failure.context_window:
+        return f"{quoted}; the model's context must hold a conversation and max_tokens more"
+    remedies = (remedy for pattern, remedy in _REMEDIES if re.search(pattern, quoted, re.IGNORECASE))
+    remedy = next(remedies, "") if failure.status and 400 <= failure.status < 500 else ""
+    return f"{quoted}; {remedy}" if remedy else quoted
+
+
+def _is_about_model(quoted: str, model: str) -> bool:
+    """Whether the server says that it does not know the model."""
+    gone = r"not (be )?found|(does|do) not exist|unknown|invalid|no such|not (a )?valid|not available"
+    named = rf"(?<!\w){re.escape(model)}(?!\w)|model_not_found"
+    return bool(re.search(gone, quoted, re.IGNORECASE) and re.search(named, quoted))
+
+
+def _unknown(model: str, listed: tuple[str, ...]) -> str:
+    near = difflib.get_close_matches(model, listed, n=3, cutoff=0.4)
+    if near:
+        return f"unknown model {model!r}: did you mean {' or '.join(repr(one) for one in near)}?"
+    shown = ", ".join(repr(one) for one in listed[:12]) + (", …" if len(listed) > 12 else "")
+    return f"unknown model {model!r}" + (f": the server offers {shown}" if listed else "")
+
+
+def _same_model(asked: str, listed: str) -> bool:
+    """Whether a listed name is the one asked for, give or take a tag or a folder."""
+    tail = listed.rsplit("/", 1)[-1]
+    return asked in (listed, tail) or listed.startswith(f"{asked}:") or asked.startswith(f"{listed}:")

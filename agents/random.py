@@ -1,0 +1,42 @@
+"""Calls random tools with random arguments that fit their schemas, and stops or closes at random."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy
+
+from toolenv.errors import UsageError
+from toolenv.seeding import mix
+from toolenv.spaces import ActionSpace
+from toolenv.types import NO_TOKENS, Action, Observation
+
+
+class Random:
+    """A random agent.
+
+    Its choices are a function of its seed and the conversation, so they are the same in any order and
+    thread.
+    """
+
+    name = "random"
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed = seed
+
+    def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
+        """One of: a stop, a message, or calls of tools offered."""
+        first = observation.messages[0].content if observation.messages else ""
+        key = mix(self.seed, first, len(observation.messages), observation.turns_left)
+        space = ActionSpace(numpy.random.default_rng(key))
+        return replace(space.sample(mask=observation.tools), usage=NO_TOKENS), memory
+
+
+def make(argument: str, options: Mapping[str, Any]) -> Random:
+    """``random``, or ``random:SEED``."""
+    try:
+        return Random(int(argument or options.get("seed") or 0))
+    except ValueError as error:
+        raise UsageError(f"random:{argument}: the seed is a whole number") from error

@@ -1,0 +1,125 @@
+"""An OpenAI-compatible server over the openai client: requests sent, retried and counted."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from toolenv.errors import ContextWindowError, ServerError
+from toolenv.types import NO_TOKENS
+from toolenv.usage import as_retried
+
+from .outcome import Failure, Reply, load_json, read_error, read_reply
+
+if TYPE_CHECKING:
+    import openai
+
+CONNECT_SECONDS = 10.0
+FIRST_DELAY = 1.0
+LONGEST_DELAY = 60.0
+
+
+class ChatServer:
+    """An OpenAI-compatible server; may be shared by threads.
+
+    Args:
+        base_url: e.g. ``"http://127.0.0.1:8000/v1"``; ``None`` is the openai client's default.
+        api_key: sent as the bearer token.
+        timeout: seconds a request may wait for bytes.
+        attempts: how often a request is tried.
+        sleep: waits between attempts, in seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        base_url: str | None,
+        api_key: str,
+        timeout: float,
+        attempts: int,
+        sleep: Callable[[float], None],
+    ) -> None:
+        self._base_url, self._api_key, self._timeout = base_url, api_key, timeout
+        self._attempts, self._sleep = attempts, sleep
+        self._client: openai.OpenAI | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def url(self) -> str:
+        """Where requests go."""
+        return str(self.client.base_url).rstrip("/")
+
+    @property
+    def client(self) -> openai.OpenAI:
+        """The openai client, made at first use: its import takes longer than all of toolenv's."""
+        with self._lock:
+            if self._client is None:
+                import openai
+
+                self._client = openai.OpenAI(
+                    base_url=self._base_url,
+                    api_key=self._api_key,
+                    timeout=openai.Timeout(self._timeout, connect=min(self._timeout, CONNECT_SECONDS)),
+                    max_retries=0,  # counted and paced here
+                )
+            return self._client
+
+    def complete(self, request: Mapping[str, Any]) -> Reply:
+        """The reply to ``request``, the keyword arguments of ``chat.completions.create``.
+
+        Raises:
+            ContextWindowError: the conversation is too long.
+            ServerError: no attempt led to a reply.
+        """
+        outcome = self.try_complete(request)
+        if isinstance(outcome, Reply):
+            return outcome
+        if outcome.context_window:
+            raise ContextWindowError(outcome.message, outcome.usage)
+        tries = f" after {outcome.attempts} attempts" if outcome.attempts > 1 else ""
+        raise ServerError(f"{self.url}{tries}: {outcome.message}", outcome.usage)
+
+    def try_complete(self, request: Mapping[str, Any]) -> Reply | Failure:
+        """As :meth:`complete`, with the failure as a value."""
+        spent, attempt = NO_TOKENS, 0
+        while True:
+            outcome, attempt = self._attempt(request), attempt + 1
+            if isinstance(outcome, Reply):
+                return replace(outcome, usage=spent + outcome.usage)
+            spent += as_retried(outcome.usage)
+            if attempt >= self._attempts or not outcome.transient:
+                return replace(outcome, usage=spent, attempts=attempt)
+            backoff = min(FIRST_DELAY * 2 ** (attempt - 1), LONGEST_DELAY)
+            self._sleep(backoff if outcome.delay is None else outcome.delay)
+
+    def models(self) -> tuple[str, ...] | Failure:
+        """The names the server lists; empty if its answer is no list."""
+        import openai
+
+        try:
+            raw = self.client.models.with_raw_response.list()
+        except openai.OpenAIError as error:
+            return read_error(error)
+        body = load_json(raw.text)
+        listed = body.get("data") if isinstance(body, dict) else None
+        entries = listed if isinstance(listed, list) else []
+        names = (entry.get("id") for entry in entries if isinstance(entry, dict))
+        return tuple(name for name in names if isinstance(name, str))
+
+    def close(self) -> None:
+        """Close the connections; the next request opens new ones."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def _attempt(self, request: Mapping[str, Any]) -> Reply | Failure:
+        import openai
+
+        try:
+            raw = self.client.chat.completions.with_raw_response.create(**request)
+        except openai.OpenAIError as error:
+            return read_error(error)
+        return read_reply(raw.text)

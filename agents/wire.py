@@ -1,0 +1,213 @@
+"""The conversation in the form that OpenAI-compatible servers and local chat templates take.
+
+What is guaranteed of :func:`to_openai_messages`, whatever the conversation held:
+
+- at most one system message, first; a later one becomes the user's, since templates refuse it there;
+- user and assistant alternate (neighbours are merged, gaps filled), as strict templates demand;
+- every call is followed by exactly one reply, in the calls' order, with legal ids and names;
+- arguments are valid JSON, no key is null except ``content`` where asked for, all text encodes as UTF-8.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, Literal, TypeAlias
+
+from toolenv.names import lookup_table, with_wire_names
+from toolenv.types import ChatMessage, Observation, ToolCall, ToolSpec
+
+WireMessage: TypeAlias = dict[str, Any]
+
+UNANSWERED = "Error: this call got no reply."
+EMPTY_RESULT = "(empty result)"
+UNFINISHED = "(no final message)"
+OPENING = "(start of the conversation)"
+UNNAMED = "unnamed"
+
+_LEGAL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class WireForm:
+    """Where servers and templates differ.
+
+    Attributes:
+        arguments: a call's arguments as JSON text (HTTP) or as a mapping (chat templates, which would
+            otherwise encode the text once more).
+        empty_content: the ``content`` beside calls without text. ``""``, because some servers fail on
+            ``None`` (sent as null) and those that want null take ``""`` as well.
+        reasoning_field: the key under which earlier reasoning is sent back; ``""`` does not send it.
+        tool_names: whether tool messages also bear the tool's name: templates may print it, strict
+            servers refuse it.
+    """
+
+    arguments: Literal["string", "mapping"] = "string"
+    empty_content: str | None = ""
+    reasoning_field: Literal["", "reasoning_content", "reasoning"] = ""
+    tool_names: bool = False
+
+
+HTTP = WireForm()
+LOCAL_TEMPLATE = WireForm(arguments="mapping", tool_names=True)
+
+
+def to_openai_messages(
+    observation: Observation,
+    *,
+    system_prompt: str = "",
+    form: WireForm = HTTP,
+    reasoning: Mapping[int, str] | None = None,
+) -> list[WireMessage]:
+    """The observation's conversation as OpenAI chat messages; see the module for what is guaranteed.
+
+    Args:
+        observation: what the policy sees.
+        system_prompt: the policy's own words, put before the task's system message.
+        form: the dialect.
+        reasoning: earlier reasoning by the index in ``observation.messages`` of the assistant message
+            it led to; used only if ``form.reasoning_field`` is set.
+    """
+    opening = list(takewhile(lambda message: message.role == "system", observation.messages))
+    system = "\n\n".join(part for part in (system_prompt, *(message.content for message in opening)) if part)
+    head = [{"role": "system", "content": clean_text(system)}] if system else []
+    writer = _Writer(form, lookup_table(observation.tools), reasoning or {})
+    body = writer.conversation(observation.messages, start=len(opening))
+    return [*head, *_alternating(body)]
+
+
+def to_openai_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+    """The tools under their wire names, as plain JSON values. Leave the key out where it is empty."""
+    return [_plain(tool.to_openai()) for tool in tools]
+
+
+def clean_text(text: str) -> str:
+    """``text`` as it can be encoded in UTF-8: split surrogate pairs joined, lone ones U+FFFD (FIELD-079)."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+class _Writer:
+    """Writes one conversation; holds what must not repeat in it (ids)."""
+
+    def __init__(self, form: WireForm, tools: Mapping[str, ToolSpec], reasoning: Mapping[int, str]) -> None:
+        self.form, self.tools, self.reasoning = form, tools, reasoning
+        self.ids: set[str] = set()
+
+    def conversation(self, messages: Sequence[ChatMessage], start: int) -> Iterator[WireMessage]:
+        index = start
+        while index < len(messages):
+            message = messages[index]
+            replies = _replies(messages, index) if message.role == "assistant" else []
+            if message.role == "assistant":
+                yield from self.exchange(message, replies, self.reasoning.get(index, ""))
+            else:
+                yield {"role": "user", "content": clean_text(message.content)}
+            index += 1 + len(replies)
+
+    def exchange(
+        self, message: ChatMessage, replies: list[ChatMessage], reasoning: str
+    ) -> Iterator[WireMessage]:
+        """An assistant message, the reply to each of its calls, and replies that belong to none."""
+        ids = [self.fresh_id(call.id) for call in message.calls]
+        yield self.assistant(message, ids, reasoning)
+        waiting = list(replies)
+        for call, wire_id in zip(message.calls, ids, strict=True):
+            reply = next((one for one in waiting if one.call_id == call.id), None)
+            if reply is not None:
+                waiting.remove(reply)
+            yield self.reply(call, wire_id, UNANSWERED if reply is None else reply.content)
+        for orphan in waiting:
+            yield {"role": "user", "content": clean_text(orphan.content)}
+
+    def assistant(self, message: ChatMessage, ids: list[str], reasoning: str) -> WireMessage:
+        content: str | None = clean_text(message.content)
+        if message.calls and not content:
+            content = self.form.empty_content
+        wire: WireMessage = {"role": "assistant", "content": content}
+        if self.form.reasoning_field and reasoning:
+            wire[self.form.reasoning_field] = clean_text(reasoning)
+        if message.calls:
+            wire["tool_calls"] = [self.call(*pair) for pair in zip(message.calls, ids, strict=True)]
+        return wire
+
+    def call(self, call: ToolCall, wire_id: str) -> WireMessage:
+        text = _json_object(call.arguments)
+        arguments = text if self.form.arguments == "string" else json.loads(text)
+        return {
+            "id": wire_id,
+            "type": "function",
+            "function": {"name": self.name(call.name), "arguments": arguments},
+        }
+
+    def reply(self, call: ToolCall, wire_id: str, content: str) -> WireMessage:
+        named = {"name": self.name(call.name)} if self.form.tool_names else {}
+        text = clean_text(content) or EMPTY_RESULT
+        return {"role": "tool", "tool_call_id": wire_id, **named, "content": text}
+
+    def name(self, name: str) -> str:
+        """The wire name; for a tool that is not offered (now), the nearest legal one."""
+        tool = self.tools.get(name) or with_wire_names([ToolSpec(name or UNNAMED)])[0]
+        return tool.wire_name or tool.name
+
+    def fresh_id(self, wanted: str) -> str:
+        """``wanted`` where legal and new: some templates read meaning from a server's own ids.
+
+        Otherwise nine letters and digits, the one form that the strictest template (Mistral's) takes.
+        """
+        wire_id, number = wanted, len(self.ids)
+        while wire_id in self.ids or not _LEGAL_ID.fullmatch(wire_id):
+            number += 1
+            wire_id = f"call{number:05d}"
+        self.ids.add(wire_id)
+        return wire_id
+
+
+def _replies(messages: Sequence[ChatMessage], index: int) -> list[ChatMessage]:
+    """The tool messages right after message ``index``."""
+    return list(takewhile(lambda message: message.role == "tool", messages[index + 1 :]))
+
+
+def _alternating(messages: Iterator[WireMessage]) -> list[WireMessage]:
+    """User and assistant in turns, the user first; an assistant's calls and their replies are one turn."""
+    done: list[WireMessage] = []
+    for message in messages:
+        before = done[-1]["role"] if done else "assistant"
+        if message["role"] == before == "user" or (message["role"] == before == "assistant" and done):
+            done[-1] = _merged(done[-1], message)
+            continue
+        if message["role"] == "assistant" and not done:
+            done.append({"role": "user", "content": OPENING})
+        if message["role"] == "user" and before == "tool":
+            done.append({"role": "assistant", "content": UNFINISHED})
+        done.append(message)
+    return done
+
+
+def _merged(first: WireMessage, second: WireMessage) -> WireMessage:
+    texts = [text for text in (first["content"], second["content"]) if text]
+    return {**first, **second, "content": "\n\n".join(texts) if texts else second["content"]}
+
+
+def _json_object(arguments: Mapping[str, Any]) -> str:
+    """``arguments`` as JSON text of an object; ``{}`` if that is hopeless (FIELD-058)."""
+    try:
+        text = json.dumps(_plain(arguments), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return "{}"
+    return text if text.startswith("{") else "{}"
+
+
+def _plain(value: Any) -> Any:
+    """``value`` as dicts, lists and clean text."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, Mapping):
+        return {clean_text(str(key)): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

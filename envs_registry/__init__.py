@@ -1,0 +1,122 @@
+"""Suites, one module or package each, and the registration of their environment ids.
+
+A module here that holds ``SUITE`` (see :class:`toolenv.suite.Suite`) is a suite: it needs no entry in any
+list. Importing this package registers ``ToolFeas/<Suite>-<condition>-v0`` with Gymnasium; it loads no data.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+from gymnasium.envs.registration import WrapperSpec
+
+from toolenv.env import ToolEnv
+from toolenv.errors import UnknownNameError
+from toolenv.source import CONDITIONS, TaskIds, make_source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from toolenv.suite import Suite
+
+NAMESPACE = "ToolFeas"
+DATA_FOLDER = Path(__file__).parent / "data"
+"""The definitions of the data sets: where they come from, their licences and hashes."""
+
+_WRAPPERS = tuple(
+    WrapperSpec(name, f"toolenv.wrappers.{module}:{name}", {})
+    for module, name in (("record", "RecordTrace"), ("tokens", "RecordTokens"), ("reward", "RecordReward"))
+)
+
+
+@cache
+def suites() -> Mapping[str, Suite]:
+    """Every suite by name."""
+    found = {}
+    for module in pkgutil.iter_modules(__path__):
+        suite = getattr(importlib.import_module(f"{__name__}.{module.name}"), "SUITE", None)
+        if suite is not None:
+            found[suite.name] = suite
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+def get_suite(name: str) -> Suite:
+    """The suite of that name.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    if name not in suites():
+        raise UnknownNameError("suite", name, suites())
+    return suites()[name]
+
+
+def env_id(suite: str, condition: str, version: int = 0) -> str:
+    """``ToolFeas/<Suite>-<condition>-v<version>``."""
+    return f"{NAMESPACE}/{suite}-{condition}-v{version}"
+
+
+def env_ids() -> tuple[str, ...]:
+    """Every id this package registers, sorted."""
+    return tuple(sorted(env_id(suite, condition) for suite in suites() for condition in CONDITIONS))
+
+
+def make_env(
+    suite: str,
+    condition: str,
+    *,
+    subset: str | None = None,
+    tasks: TaskIds = None,
+    prior: float = 0.5,
+    max_turns: int | None = None,
+    masks: str | None = None,
+    render_mode: str | None = None,
+) -> ToolEnv:
+    """The environment behind an id; ``gymnasium.make(id, …)`` passes the keywords on.
+
+    See :func:`toolenv.source.make_source` for their meaning.
+    """
+    source = make_source(
+        get_suite(suite),
+        condition,
+        subset=subset,
+        tasks=tasks,
+        prior=prior,
+        max_turns=max_turns,
+        masks=masks,
+    )
+    return ToolEnv(source, render_mode=render_mode)
+
+
+def _register() -> None:
+    for suite in suites():
+        for condition in CONDITIONS:
+            name = env_id(suite, condition)
+            if name not in gymnasium.registry:
+                gymnasium.register(
+                    name,
+                    entry_point=f"{__name__}:make_env",
+                    kwargs={"suite": suite, "condition": condition},
+                    additional_wrappers=_WRAPPERS,
+                )
+
+
+def parse_env_id(name: str) -> dict[str, Any]:
+    """The ``suite`` and ``condition`` of an id.
+
+    Raises:
+        UnknownNameError: no such id; the nearest are named.
+    """
+    spec = gymnasium.registry.get(name.removeprefix("toolenv:"))
+    if spec is None or spec.namespace != NAMESPACE:
+        raise UnknownNameError("environment id", name, env_ids())
+    return dict(spec.kwargs)
+
+
+_register()

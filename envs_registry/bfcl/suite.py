@@ -1,0 +1,75 @@
+"""The BFCL suite: what :class:`toolenv.suite.Suite` asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from toolenv.errors import DataCorruptError
+from toolenv.feasibility.manifest import MaskManifest
+from toolenv.kernel.protocol import ArgumentPolicy, World
+from toolenv.task import Task
+
+from envs_registry.bfcl.categories import CATEGORIES, SUBSETS, UNAVAILABLE
+
+MASKS = Path(__file__).parent / "masks"
+
+
+class BFCL:
+    """Tasks of the Berkeley Function Calling Leaderboard v4."""
+
+    name = "BFCL"
+    subsets: tuple[str, ...] = tuple(SUBSETS)
+    unavailable: Mapping[str, str] = UNAVAILABLE
+    default_subset = "default"
+    max_turns = 10
+    data = "bfcl"
+
+    def tasks(self, subset: str) -> tuple[Task, ...]:
+        """The tasks of a subset; a category is read once per process."""
+        return tuple(task for name in SUBSETS[subset] for task in _category(name))
+
+    def masks(self, subset: str) -> MaskManifest:
+        """The masks of the subset's categories, joined."""
+        parts = [category_masks(name) for name in SUBSETS[subset]]
+        return MaskManifest(
+            suite=self.name,
+            subset=subset,
+            data=parts[0].data,
+            provenance=parts[0].provenance,
+            masks={task: tools for part in parts for task, tools in part.masks.items()},
+            excluded={task: reason for part in parts for task, reason in part.excluded.items()},
+            flags={task: flags for part in parts for task, flags in part.flags.items()},
+        )
+
+    def world(self, task: Task, seed: int) -> World:
+        """A fresh world; BFCL's worlds do not depend on the seed."""
+        make_world = task.metadata["make_world"]
+        world: World = make_world()
+        return world
+
+    def arguments(self, task: Task) -> ArgumentPolicy:
+        """Strict where arguments are scored by type; upstream's own behaviour where tools really run."""
+        return "record" if task.metadata["kind"] == "multi_turn" else "strict"
+
+    def result_limit(self, task: Task) -> int | None:
+        """No limit: long results are the point of the long-context category."""
+        return None
+
+
+@cache
+def category_masks(name: str) -> MaskManifest:
+    """The mask manifest of one category."""
+    return MaskManifest.read(MASKS / f"{name}.json")
+
+
+@cache
+def _category(name: str) -> tuple[Task, ...]:
+    # Reading tasks pulls in everything that answers and scores them; registering ids must not.
+    from envs_registry.bfcl.load import data_folder, load_category
+
+    tasks = load_category(data_folder(), CATEGORIES[name])
+    if len(tasks) != CATEGORIES[name].size:
+        raise DataCorruptError(f"BFCL {name}: {len(tasks)} entries, expected {CATEGORIES[name].size}")
+    return tasks

@@ -1,0 +1,147 @@
+"""The one request before a run: every bad set-up is one clear error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.support.fake_server import MODEL, Answer, FakeServer, Script, as_json, completion, error, raw
+from toolenv.agents.chat import ChatPolicy
+from toolenv.agents.settings import ChatSettings
+from toolenv.errors import PreflightError
+from toolenv.types import Usage
+
+FINE = completion("ready")
+
+
+def preflight(
+    script: Script | Answer, models: Sequence[str] | Answer | None = (MODEL,), **settings: Any
+) -> tuple[Usage, list[Any]]:
+    with FakeServer(script, models) as server:
+        given = ChatSettings(**{"model": MODEL, "base_url": server.base_url, "timeout": 10.0, **settings})
+        policy = ChatPolicy(given, sleep=lambda seconds: None)
+        try:
+            return policy.preflight(), server.bodies
+        finally:
+            policy.close()
+
+
+def refused(
+    script: Script | Answer, models: Sequence[str] | Answer | None = (MODEL,), **settings: Any
+) -> str:
+    with pytest.raises(PreflightError) as raised:
+        preflight(script, models, **settings)
+    return str(raised.value)
+
+
+def test_a_good_server_is_asked_once_with_one_tool_as_a_run_would() -> None:
+    usage, bodies = preflight(FINE)
+    assert usage == Usage(11, 7)
+    (body,) = bodies
+    assert len(body["tools"]) == 1
+    assert body["max_tokens"] == 4096, "a server refuses a cap that its context cannot hold"
+
+
+def test_missing_usage_shows_before_the_run() -> None:
+    assert not preflight(completion("ready", usage=None))[0].known
+
+
+@pytest.mark.parametrize("models", [None, (), raw("<html>"), as_json({"data": [1, {"id": 2}]}), raw("", 500)])
+def test_a_server_that_lists_no_models_is_as_good(models: Sequence[str] | Answer | None) -> None:
+    assert preflight(FINE, models)[0].known
+
+
+def test_no_server_is_named_at_once() -> None:
+    with FakeServer(FINE) as server:
+        gone = server.base_url
+    waits: list[float] = []
+    policy = ChatPolicy(ChatSettings(model=MODEL, base_url=gone), sleep=waits.append)
+    with pytest.raises(PreflightError, match=f"no model server answers at {gone}.*is it running"):
+        policy.preflight()
+    assert waits == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        error(404, "The model `qwen3.5-72b` does not exist.", type="NotFoundError"),
+        error(404, "model 'qwen3.5-72b' not found, try pulling it first"),
+        error(400, "Invalid model: qwen3.5-72b"),
+        error(400, "qwen3.5-72b is not a valid model ID"),
+    ],
+)
+def test_an_unknown_model_brings_the_nearest(answer: Answer) -> None:
+    text = refused(answer, ("qwen3.5-27b", "llama-3.1-8b"), model="qwen3.5-72b")
+    assert "unknown model 'qwen3.5-72b': did you mean 'qwen3.5-27b'?" in text
+    assert "HTTP 40" in text, "the server's own words are quoted"
+
+
+def test_an_unknown_model_unlike_any_brings_the_list() -> None:
+    text = refused(error(404, "model 'm' not found"), ("qwen3.5-27b", "llama-3.1-8b"), model="m")
+    assert "unknown model 'm': the server offers 'qwen3.5-27b', 'llama-3.1-8b'" in text
+
+
+def test_field_022_an_unknown_model_on_a_server_without_a_list_still_quotes_it() -> None:
+    text = refused(error(400, "model 'm' not found"), None, model="m")
+    assert "model 'm' not found" in text
+    assert "unknown model 'm'" in text
+
+
+def test_a_server_with_one_model_does_not_answer_under_another_name() -> None:
+    text = refused(FINE, ("smollm2-135m-instruct",), model="smollm2-360m-instruct")
+    assert "did you mean 'smollm2-135m-instruct'?" in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "listed"),
+    [("llama3.2", "llama3.2:latest"), ("gemini-3", "models/gemini-3"), ("x/y:free", "x/y"), ("m", "m")],
+)
+def test_tags_and_folders_make_no_other_model(asked: str, listed: str) -> None:
+    assert preflight(FINE, (listed,), model=asked)[0].known
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
+        "tools param requires --jinja flag",
+        "registry.ollama.ai/library/fake-model does not support tools",
+    ],
+)
+def test_field_103_refused_tools_bring_the_message_and_the_remedy(message: str) -> None:
+    seen: list[int] = []
+
+    def refuse(_: object) -> Answer:
+        seen.append(1)
+        return error(400, message)
+
+    text = refused(refuse)
+    assert message in text
+    assert "start vLLM with --enable-auto-tool-choice" in text
+    assert len(seen) == 1
+
+
+def test_a_refused_key_names_the_variable() -> None:
+    assert "set OPENAI_API_KEY" in refused(error(401, "Incorrect API key provided"), error(401, "no"))
+
+
+def test_a_wrong_path_is_guessed() -> None:
+    assert "mostly ends in /v1" in refused(raw("404 page not found", 404), None)
+
+
+def test_a_cap_beyond_the_context_is_found_before_the_run() -> None:
+    message = "This model's maximum context length is 2048 tokens. However, you requested 4150 tokens"
+    text = refused(error(400, message))
+    assert message in text
+    assert "max_tokens" in text
+
+
+def test_a_refused_temperature_brings_the_setting() -> None:
+    assert "temperature=None" in refused(error(400, "Unsupported value: 'temperature' does not support 0"))
+
+
+def test_a_server_that_stays_broken_is_quoted() -> None:
+    assert "HTTP 503: Loading model" in refused(error(503, "Loading model"), attempts=2)
+    assert "holds no message" in refused(as_json({"choices": []}), attempts=2)

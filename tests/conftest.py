@@ -1,0 +1,51 @@
+"""What every test may use, and the rule that in CI none may skip."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ReportT = TypeVar("ReportT", pytest.TestReport, pytest.CollectReport)
+DATASETS = ROOT.parent / "shared" / "datasets"
+
+
+def in_ci() -> bool:
+    return os.environ.get("CI", "").lower() not in {"", "0", "false"}
+
+
+@pytest.fixture(scope="session")
+def shared_datasets() -> Path:
+    """The folder of local copies of the upstream data, ``../shared/datasets`` beside the checkout."""
+    if not DATASETS.is_dir():
+        pytest.skip(f"no local copies of the data at {DATASETS}; `toolenv data pull SUITE` fetches them")
+    return DATASETS
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Turn a skip into a failure in CI, where all that tests need is there."""
+    report = yield
+    return _not_skipped(report)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same for a module that skips itself while it is collected."""
+    report = yield
+    return _not_skipped(report)
+
+
+def _not_skipped(report: ReportT) -> ReportT:
+    if in_ci() and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, which CI does not allow: {report.longrepr}"
+    return report

@@ -1,0 +1,80 @@
+"""``toolenv run``: episodes of one or several agents on one or several environments."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import envs_registry
+from toolenv.cli import app
+from toolenv.cli.execute import execute, folder_name, rows_of, show
+from toolenv.errors import UsageError
+from toolenv.runner.plan import RunConfig
+
+
+@app.command()
+def run(
+    envs: Annotated[list[str], typer.Argument(metavar="ENV…", help="Environment ids; see: toolenv envs")],
+    agent: Annotated[list[str], typer.Option("--agent", metavar="SPEC", help="Agent spec; may be repeated.")],
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Run directory.")] = None,
+    tasks: Annotated[str, typer.Option(metavar="ID,…", help="Only these tasks.")] = "",
+    limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
+    trials: Annotated[int, typer.Option(help="Repetitions of each task.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the run.")] = 0,
+    concurrency: Annotated[int, typer.Option(help="Episodes at a time.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
+    subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
+    max_turns: Annotated[int | None, typer.Option(help="Decisions per user turn.")] = None,
+    prior: Annotated[float | None, typer.Option(help="Share of infeasible episodes in mixed ids.")] = None,
+    masks: Annotated[Path | None, typer.Option(help="Mask manifest to use instead of the suite's.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Server of chat agents.")] = None,
+    agent_option: Annotated[
+        list[str] | None, typer.Option("--agent-option", metavar="NAME=VALUE", help="Any other agent setting.")
+    ] = None,
+) -> None:
+    """Run episodes, keep them in a run directory, and print the table.
+
+    Several agents get a run directory each, below --out.
+    """
+    for name in envs:
+        envs_registry.parse_env_id(name)
+    chosen = {"subset": subset, "max_turns": max_turns, "prior": prior, "masks": masks and str(masks)}
+    configs = [
+        RunConfig(
+            envs=tuple(dict.fromkeys(envs)),
+            agent=spec,
+            env_options={name: value for name, value in chosen.items() if value is not None},
+            agent_options=_agent_options(base_url, agent_option or []),
+            tasks=tuple(one.strip() for one in tasks.split(",") if one.strip()),
+            limit=limit,
+            trials=trials,
+            seed=seed,
+        )
+        for spec in dict.fromkeys(agent)
+    ]
+    folders = [execute(one, _folder(one, out, len(configs)), concurrency=concurrency, resume=resume) for one in configs]
+    show(rows_of(folders))
+    typer.echo("Runs: " + " ".join(map(str, folders)))
+
+
+def _folder(config: RunConfig, out: Path | None, agents: int) -> Path:
+    """Where a run goes: without ``--out``, a name made of its configuration, so that resuming finds it."""
+    if out is None:
+        return Path("runs") / f"{folder_name(config.agent)}-{config.hash}"
+    return out if agents == 1 else out / folder_name(config.agent)
+
+
+def _agent_options(base_url: str | None, pairs: list[str]) -> dict[str, Any]:
+    options: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
+    for pair in pairs:
+        name, separator, value = pair.partition("=")
+        if not separator:
+            raise UsageError(f"--agent-option {pair!r}: give NAME=VALUE")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options

@@ -1,0 +1,27 @@
+"""Where data sets lie on disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+VARIABLE = "TOOLENV_DATA"
+"""The environment variable that names the root."""
+
+
+def data_root() -> Path:
+    """The folder that holds one folder per data set.
+
+    ``TOOLENV_DATA`` if set and not empty, else the platform's user cache folder for toolenv.
+    """
+    named = os.environ.get(VARIABLE, "")
+    if named:
+        return Path(named).expanduser().absolute()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("toolenv", appauthor=False))
+
+
+def source_path(key: str, root: Path | None = None) -> Path:
+    """Where the data set of that key lies, whether it is there or not."""
+    return (data_root() if root is None else root) / key

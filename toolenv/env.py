@@ -1,0 +1,321 @@
+"""The environment: one task an episode, one decision a step."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import gymnasium
+import numpy
+from gymnasium.error import ResetNeeded
+from gymnasium.utils import seeding
+
+from toolenv.errors import ToolFault, UnknownNameError, UsageError
+from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
+from toolenv.judge import decide_text, judge
+from toolenv.kernel.protocol import Kernel, Slot, World
+from toolenv.names import lookup_table
+from toolenv.policy import check_action
+from toolenv.rendering import cut
+from toolenv.seeding import episode_seed
+from toolenv.source import TaskSource
+from toolenv.spaces import ActionSpace, ObservationSpace
+from toolenv.task import Task
+from toolenv.trace import Ending, Step, Trace
+from toolenv.transcript import render_conversation
+from toolenv.types import (
+    Action,
+    ChatMessage,
+    Malformed,
+    Message,
+    Observation,
+    Stop,
+    ToolCall,
+    ToolCalls,
+    ToolResult,
+    ToolSpec,
+    Usage,
+)
+
+RAW_LIMIT = 20_000
+"""Characters of an unreadable output that go back into the conversation."""
+
+TEXT_LIMIT = 200_000
+"""Characters of an agent's own text that are kept."""
+
+
+class ToolEnv(gymnasium.Env[Observation, Action]):
+    """A task with simulated tools; see ``toolenv.make_env`` and ``gymnasium.make``.
+
+    ``reset(seed=…, options={"task_id": …})`` starts the named task, or one drawn by the seed. The first
+    episode after ``reset(seed=s)`` is a function of ``s`` and the task; the following ones of ``s`` and
+    their number. ``terminated`` when the agent stopped or finished, ``truncated`` when a budget ran out or
+    the environment itself failed (then ``info["verdict"]["valid"]`` is false and the reward NaN).
+
+    Args:
+        source: tasks and kernels.
+        render_mode: ``"ansi"`` makes :meth:`render` return the conversation as text.
+    """
+
+    metadata = {"render_modes": ["ansi"]}  # noqa: RUF012  (gymnasium's own declaration)
+
+    def __init__(self, source: TaskSource, render_mode: str | None = None) -> None:
+        if render_mode not in (None, "ansi"):
+            raise UnknownNameError("render_mode", render_mode, ["ansi"])
+        self.source, self.render_mode = source, render_mode
+        self.action_space = ActionSpace()
+        self.observation_space = ObservationSpace()
+        self._generator: numpy.random.Generator | None = None
+        self._episode = -1
+        self._ending: Ending = "stop"
+        self._tools: tuple[ToolSpec, ...] = ()
+        self._lookup: Mapping[str, ToolSpec] = {}
+        self._task: Task | None = None
+        self._messages: list[ChatMessage] = []
+
+    # Building a numpy generator costs more than a step, so it is built when somebody asks for it.
+    @property
+    def _np_random(self) -> numpy.random.Generator | None:  # type: ignore[override]
+        if self._generator is None and self._np_random_seed is not None:
+            self._generator, _ = seeding.np_random(self._np_random_seed)
+        return self._generator
+
+    @_np_random.setter
+    def _np_random(self, generator: numpy.random.Generator | None) -> None:
+        self._generator = generator
+
+    # -- what studies and people may look at; never given to policies --------------------------------
+
+    @property
+    def task(self) -> Task:
+        """The current task, truth included."""
+        if self._task is None:
+            raise ResetNeeded("no task yet: call reset() first")
+        return self._task
+
+    @property
+    def trace(self) -> Trace:
+        """What has happened so far in this episode."""
+        return Trace(
+            suite=self.source.suite.name,
+            condition=self.source.condition,
+            task_id=self.task.id,
+            seed=self._seed,
+            max_turns=self.source.max_turns,
+            steps=tuple(self._steps),
+            checkpoints=tuple(self._checkpoints),
+            ending=self._ending,
+            error=self._error,
+            lost_usage=self._lost_usage,
+        )
+
+    @property
+    def tools(self) -> tuple[ToolSpec, ...]:
+        """The tools offered now."""
+        return self._tools
+
+    def world_state(self) -> Any:
+        """A JSON-able copy of the world as the judge sees it."""
+        if self._task is None:
+            raise ResetNeeded("no world yet: call reset() first")
+        return self._world.view()
+
+    # -- gymnasium ------------------------------------------------------------------------------------
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode.
+
+        Args:
+            seed: starts a new sequence of episodes; ``None`` goes on with the last one.
+            options: ``{"task_id": …}`` names the task; nothing else is known.
+
+        Raises:
+            UsageError: a seed that is no whole number of at least 0, or an unknown option or task.
+        """
+        if seed is not None:
+            self._reseed(seed)
+        self._episode += 1
+        self._seed = episode_seed(self.np_random_seed, self._episode)
+        self._begin(self._choose(options))
+        return self._observe(), {}
+
+    def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Take one decision.
+
+        Raises:
+            ResetNeeded: the episode is over, or none was started.
+            UsageError: ``action`` is no action.
+        """
+        if self._ending != "running":
+            raise ResetNeeded("the episode is over: call reset() before step()")
+        self._decisions += 1
+        if isinstance(action, ToolCalls) and action.calls:
+            self._call_tools(action)
+        elif isinstance(action, Message):
+            self._say(action)
+        elif isinstance(action, Stop):
+            self._stop(action)
+        else:
+            self._answer_malformed(check_action(action, "given to step()"))
+        if self._ending == "running":
+            if self._decisions < self.source.max_turns:
+                return self._observe(), 0.0, False, False, {}
+            self._end("truncated")
+        return self._finish()
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """The conversation as text in mode ``"ansi"``, else ``None``."""
+        return render_conversation(self._observe()) if self.render_mode == "ansi" else None
+
+    def abort(self, ending: Ending, error: str, usage: Usage | None = None) -> dict[str, Any]:
+        """End the episode because no decision came, and return its last ``info``.
+
+        Args:
+            ending: ``server_error``, ``agent_error`` or ``context_window``.
+            error: the message or traceback.
+            usage: tokens of the generations that led to no decision.
+        """
+        self._error, self._lost_usage = error, usage
+        self._end(ending)
+        return self._finish()[4]
+
+    # -- one episode ----------------------------------------------------------------------------------
+
+    def _reseed(self, seed: int) -> None:
+        if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+            raise UsageError(f"seed={seed!r}: give a whole number of at least 0")
+        self._np_random_seed, self._generator, self._episode = int(seed), None, -1
+
+    def _choose(self, options: dict[str, Any] | None) -> Task:
+        if not options:
+            return self.source.draw(self._seed)
+        for name in options:
+            if name != "task_id":
+                raise UnknownNameError("reset option", name, ["task_id"])
+        return self.source.get(options["task_id"], self._seed)
+
+    def _begin(self, task: Task) -> None:
+        self._task = task
+        self._kernel: Kernel = self.source.kernel(task)
+        self._world: World = self._kernel.start(self._seed)
+        self._turn = self._decisions = self._call_index = 0
+        self._messages = list(task.messages)
+        self._steps: list[Step] = []
+        self._checkpoints: list[str] = []
+        self._call_ids: set[str] = set()
+        self._ending, self._error = "running", ""
+        self._lost_usage: Usage | None = None
+        self._offer()
+
+    def _offer(self) -> None:
+        tools = self._kernel.tools(self._turn)
+        if tools is not self._tools:
+            self._tools, self._lookup = tools, lookup_table(tools)
+
+    def _observe(self) -> Observation:
+        return Observation(tuple(self._messages), self._tools, self.source.max_turns - self._decisions)
+
+    def _call_tools(self, action: ToolCalls) -> None:
+        calls = tuple(self._accept(call) for call in action.calls)
+        text = clean_text(action.text)
+        self._messages.append(ChatMessage("assistant", text, calls))
+        results: list[ToolResult] = []
+        for call in calls:
+            try:
+                result = self._kernel.call(self._world, call, Slot(self._call_index, self._turn))
+            except ToolFault as fault:
+                self._error = "".join(traceback.format_exception(fault))
+                self._end("environment_error")
+                result = ToolResult("Error: the tool failed.", "tool_error")
+            self._call_index += 1
+            results.append(result)
+            self._messages.append(ChatMessage("tool", result.content, call_id=call.id))
+            if self._ending == "running" and call.name in self.task.terminal_tools and result.kind == "ok":
+                self._end("terminal_tool")
+            if self._ending != "running":
+                break
+        self._pad(calls, results)
+        taken = ToolCalls(calls, text, usage=action.usage, raw=clean_raw(action.raw))
+        self._steps.append(Step(self._turn, taken, tuple(results)))
+
+    def _pad(self, calls: tuple[ToolCall, ...], results: list[ToolResult]) -> None:
+        """Give the calls behind one that ended the episode their replies too."""
+        for call in calls[len(results) :]:
+            results.append(ToolResult("Error: not run, the episode had ended.", "tool_error"))
+            self._messages.append(ChatMessage("tool", results[-1].content, call_id=call.id))
+
+    def _accept(self, call: ToolCall) -> ToolCall:
+        """The call under the tool's own name, with clean arguments and an id of its own."""
+        spec = self._lookup.get(call.name)
+        name = call.name if spec is None else spec.name
+        call_id = self._unused_id(call.id)
+        try:
+            arguments, _ = clean_json(call.arguments)
+        except UnusableValueError as error:
+            return ToolCall(name, {}, call_id, call.problem or str(error))
+        return ToolCall(name, arguments, call_id, call.problem)
+
+    def _unused_id(self, wanted: str) -> str:
+        number = len(self._call_ids)
+        while not wanted or wanted in self._call_ids:
+            # Nine letters and digits: the strictest form servers ask for.
+            wanted, number = f"call{number:05d}", number + 1
+        self._call_ids.add(wanted)
+        return wanted
+
+    def _stop(self, action: Stop) -> None:
+        action = replace(action, reason=clean_text(action.reason), raw=clean_raw(action.raw))
+        self._steps.append(Step(self._turn, action))
+        self._messages.append(ChatMessage("assistant", f"STOP: {action.reason}"))
+        self._end("stop")
+
+    def _say(self, action: Message) -> None:
+        action = replace(action, text=clean_text(action.text), raw=clean_raw(action.raw))
+        self._steps.append(Step(self._turn, action))
+        self._messages.append(ChatMessage("assistant", action.text))
+        if self._turn == len(self.task.turns) or decide_text(action.text).strict == "infeasible":
+            self._end("message")
+            return
+        self._checkpoints.append(self._world.digest())
+        self._messages.extend(self.task.turns[self._turn].messages)
+        self._turn, self._decisions = self._turn + 1, 0
+        self._offer()
+
+    def _answer_malformed(self, action: Action) -> None:
+        if not isinstance(action, Malformed):
+            action = Malformed("", "a tool call without any call", usage=action.usage)
+        action = replace(action, raw=clean_text(action.raw))
+        self._steps.append(Step(self._turn, action))
+        self._messages.append(ChatMessage("assistant", action.raw[:RAW_LIMIT] or "(no output)"))
+        self._messages.append(ChatMessage("user", f"Error: your last output could not be used: {action.why}."))
+
+    def _end(self, ending: Ending) -> None:
+        self._ending = ending
+        self._checkpoints.append(self._world.digest())
+
+    def _finish(self) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        verdict = judge(self.task, self.trace)
+        terminated = self._ending in ("stop", "message", "terminal_tool")
+        reward = float("nan") if verdict.reward is None else verdict.reward
+        info = {"task_id": self.task.id, "verdict": verdict.to_json()}
+        return self._observe(), reward, terminated, not terminated, info
+
+
+def clean_text(text: str) -> str:
+    """An agent's text as valid Unicode, and cut where it is longer than anybody reads."""
+    return mend_surrogates(cut(text, TEXT_LIMIT))
+
+
+def clean_raw(raw: Any) -> Any:
+    """``raw`` as a JSON value, or as text where it is none."""
+    if raw is None:
+        return None
+    try:
+        return clean_json(raw)[0]
+    except UnusableValueError:
+        return clean_text(repr(raw)[:TEXT_LIMIT])

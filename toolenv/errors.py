@@ -1,0 +1,123 @@
+"""Every exception toolenv raises on purpose.
+
+::
+
+    ToolEnvError
+    ├── UsageError              the caller's mistake; names the value and the nearest good one
+    │   ├── UnknownNameError    an id, subset, task, agent or keyword that does not exist
+    │   └── SchemaError         a tool schema or function signature that cannot be used
+    ├── DataError               data on disk
+    │   ├── DataMissingError    absent; the message holds the command that fetches it
+    │   └── DataCorruptError    present, but not what the manifest says
+    ├── StoreError              a run directory that cannot be written, resumed or read
+    ├── ServerError             a model server failed; the episode is invalid
+    │   └── PreflightError      … before any work was done
+    ├── ContextWindowError      the conversation no longer fits the model; the episode failed, validly
+    └── ToolFault               a bug inside a tool: the environment's fault, never the agent's
+
+    ToolError                   not an error of ours: a tool's *designed* failure, shown to the agent
+
+An agent's mistake is never an exception: it is a :class:`toolenv.types.ToolResult` the agent reads.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from typing import Any
+
+
+class ToolEnvError(Exception):
+    """Base of every exception in this tree."""
+
+
+class UsageError(ToolEnvError, ValueError):
+    """The caller passed something that cannot be used."""
+
+
+class UnknownNameError(UsageError):
+    """A name that does not exist; the message offers the nearest that do.
+
+    Args:
+        kind: what was looked up, e.g. ``"subset"``.
+        name: the name that was not found.
+        known: the names that exist.
+        where: where the name stood, e.g. ``"suite BFCL"``.
+    """
+
+    def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
+        self.kind, self.name, self.known = kind, name, sorted(known)
+        super().__init__(self._text(where))
+
+    def _text(self, where: str) -> str:
+        near = difflib.get_close_matches(str(self.name), self.known, n=3, cutoff=0.5)
+        place = f" in {where}" if where else ""
+        if near:
+            advice = f"did you mean {' or '.join(repr(one) for one in near)}?"
+        elif self.known:
+            shown = ", ".join(self.known[:12]) + (", …" if len(self.known) > 12 else "")
+            advice = f"known: {shown}"
+        else:
+            advice = "there are none"
+        return f"unknown {self.kind} {self.name!r}{place}; {advice}"
+
+    def __reduce__(self) -> tuple[type, tuple[str, object, list[str]]]:
+        return type(self), (self.kind, self.name, self.known)
+
+
+class SchemaError(UsageError):
+    """A tool's schema or signature cannot be turned into JSON Schema."""
+
+
+class DataError(ToolEnvError):
+    """Something is wrong with data on disk."""
+
+
+class DataMissingError(DataError, FileNotFoundError):
+    """Data that a suite needs is absent; the message names the command that fetches it."""
+
+
+class DataCorruptError(DataError):
+    """Data is present but does not match the pinned manifest."""
+
+
+class StoreError(ToolEnvError):
+    """A run directory cannot be written, resumed or read."""
+
+
+class ServerError(ToolEnvError):
+    """A model server failed. Episodes that meet one are invalid, never scored.
+
+    Attributes:
+        usage: a :class:`toolenv.types.Usage` with the tokens of the failed attempts, or ``None``.
+    """
+
+    def __init__(self, message: str, usage: Any = None) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
+class PreflightError(ServerError):
+    """The one request made before a run failed, so that no episode was started."""
+
+
+class ContextWindowError(ToolEnvError):
+    """The conversation is longer than the model's context window.
+
+    The same request would fail again, so it is not retried; the agent's episode failed and stays valid.
+
+    Attributes:
+        usage: a :class:`toolenv.types.Usage` with the tokens of the failed attempts, or ``None``.
+    """
+
+    def __init__(self, message: str, usage: Any = None) -> None:
+        super().__init__(message)
+        self.usage = usage
+
+
+class ToolFault(ToolEnvError):
+    """A bug inside a tool: the environment is at fault and the episode is invalid."""
+
+
+class ToolError(Exception):
+    """A tool's designed failure (a bad password, no such order). The agent reads its text."""

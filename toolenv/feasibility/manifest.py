@@ -1,0 +1,112 @@
+"""Mask manifests: which tools are critical for which task, and how that is known.
+
+A manifest is a JSON file::
+
+    {"version": 1, "suite": "BFCL", "subset": "default", "data": "sha256:…",
+     "provenance": "…how the masks were made…",
+     "masks": {TASK_ID: [TOOL, …], …},
+     "excluded": {TASK_ID: REASON, …},
+     "flags": {TASK_ID: [FLAG, …], …},
+     "hash": "sha256:…"}
+
+``masks`` and ``excluded`` together hold every task of the subset once. ``hash`` covers the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolenv.errors import DataCorruptError, DataMissingError
+
+MANIFEST_VERSION = 1
+
+FLAGS: Mapping[str, str] = {
+    "can_never_pass": "no call sequence is accepted by the data set's own scoring rules",
+    "mask_empties_pool": "masking the critical tools leaves no tool at all",
+    "do_nothing_passes": "an agent that does nothing is scored as successful",
+    "natural_negative": "infeasible as the data set ships it; nothing was masked",
+    "query_grounded": "the query already holds what the masked tool would fetch",
+}
+"""Every flag a task may carry, with its meaning."""
+
+
+@dataclass(frozen=True)
+class MaskManifest:
+    """Critical tools per task (C_i, §3.2), with provenance; see the module for the file form."""
+
+    suite: str
+    subset: str
+    data: str
+    provenance: str
+    masks: Mapping[str, tuple[str, ...]]
+    excluded: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The file form, hash included."""
+        body = {
+            "version": MANIFEST_VERSION,
+            "suite": self.suite,
+            "subset": self.subset,
+            "data": self.data,
+            "provenance": self.provenance,
+            "masks": {task: list(tools) for task, tools in self.masks.items()},
+            "excluded": dict(self.excluded),
+            "flags": {task: list(flags) for task, flags in self.flags.items()},
+        }
+        return {**body, "hash": _hash(body)}
+
+    @property
+    def hash(self) -> str:
+        """``sha256:…`` over the manifest's content."""
+        return str(self.to_json()["hash"])
+
+    def write(self, path: Path) -> None:
+        """Write the file form."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> MaskManifest:
+        """Read a manifest file.
+
+        Raises:
+            DataMissingError: no such file.
+            DataCorruptError: not a manifest, another version, or its hash does not match.
+        """
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise DataMissingError(f"no mask manifest at {path}") from error
+        except ValueError as error:
+            raise DataCorruptError(f"{path} is not JSON: {error}") from error
+        return cls.from_json(data, where=str(path))
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "mask manifest") -> MaskManifest:
+        """Check and build from the file form; ``where`` names it in errors."""
+        if not isinstance(data, dict) or data.get("version") != MANIFEST_VERSION:
+            found = data.get("version") if isinstance(data, dict) else type(data).__name__
+            raise DataCorruptError(f"{where}: version {found!r}, expected {MANIFEST_VERSION}")
+        body = {key: value for key, value in data.items() if key != "hash"}
+        if data.get("hash") != _hash(body):
+            raise DataCorruptError(f"{where}: hash {data.get('hash')} does not match its content {_hash(body)}")
+        return cls(
+            suite=data["suite"],
+            subset=data["subset"],
+            data=data["data"],
+            provenance=data["provenance"],
+            masks={task: tuple(tools) for task, tools in data["masks"].items()},
+            excluded=data["excluded"],
+            flags={task: tuple(flags) for task, flags in data["flags"].items()},
+        )
+
+
+def _hash(body: Mapping[str, Any]) -> str:
+    text = json.dumps(body, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -1,0 +1,81 @@
+"""Masks from the verified traces that exist before any agent has run: the ground truth's own.
+
+The critical tools of a task are the tools of its successful traces (paper 1, §3.2). Until agents' traces
+exist, the one trace is the reference solution, replayed and judged successful.
+"""
+
+from __future__ import annotations
+
+from toolenv.env import ToolEnv
+from toolenv.feasibility.manifest import MaskManifest
+from toolenv.policy import FunctionPolicy, Policy
+from toolenv.rollout import Rollout, rollout
+from toolenv.source import TaskSource
+from toolenv.suite import Suite
+from toolenv.task import Task
+from toolenv.types import NO_TOKENS, Message, Observation
+
+NO_TRACE = "no successful trace: the reference solution is not judged successful"
+EMPTY_POOL = "the mask empties the pool"
+NO_TOOL_USED = "no tool is used by the successful trace"
+NATURAL = "infeasible as the data set ships it: there is nothing to mask"
+NO_REFERENCE = "no reference solution"
+
+
+def _say_nothing(observation: Observation) -> Message:
+    return Message("", usage=NO_TOKENS)
+
+
+def reference_masks(suite: Suite, subset: str, oracle: Policy, data: str, provenance: str) -> MaskManifest:
+    """Replay every task's reference solution and take its tools as the mask.
+
+    Args:
+        suite, subset: whose tasks.
+        oracle: the policy that plays reference solutions.
+        data: names the version of the data, e.g. ``sha256:…``.
+        provenance: how the masks were made, for readers.
+    """
+    tasks = {task.id: task for task in suite.tasks(subset)}
+    env = ToolEnv(TaskSource(suite, "clean", tasks, {}, 0.0, suite.max_turns))
+    masks: dict[str, tuple[str, ...]] = {}
+    excluded: dict[str, str] = {}
+    flags: dict[str, tuple[str, ...]] = {}
+    for task in tasks.values():
+        solved = rollout(env, oracle, seed=0, task_id=task.id)
+        idle = rollout(env, FunctionPolicy(_say_nothing, "noop"), seed=0, task_id=task.id)
+        mask, reason = _mask(task, solved)
+        if reason:
+            excluded[task.id] = reason
+        else:
+            masks[task.id] = mask
+        found = _flags(task, solved, idle, reason)
+        if found:
+            flags[task.id] = found
+    return MaskManifest(suite.name, subset, data, provenance, masks, excluded, flags)
+
+
+def _mask(task: Task, solved: Rollout) -> tuple[tuple[str, ...], str]:
+    """The mask, or why there is none."""
+    if task.label == "infeasible":
+        return (), NATURAL
+    if not task.reference.solution():
+        return (), NO_REFERENCE
+    if solved.episode.success is not True:
+        return (), NO_TRACE
+    used = {call.name for call, _ in solved.trace.calls("ok")}
+    if not used:
+        return (), NO_TOOL_USED
+    if used >= {tool.name for tool in task.tools}:
+        return (), EMPTY_POOL
+    return tuple(sorted(used)), ""
+
+
+def _flags(task: Task, solved: Rollout, idle: Rollout, reason: str) -> tuple[str, ...]:
+    found = set(task.flags)
+    if reason == NO_TRACE:
+        found.add("can_never_pass")
+    if reason == EMPTY_POOL:
+        found.add("mask_empties_pool")
+    if task.label == "feasible" and idle.episode.success:
+        found.add("do_nothing_passes")
+    return tuple(sorted(found))

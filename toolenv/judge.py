@@ -1,0 +1,144 @@
+"""The one judge: what an episode decided, whether it succeeded, and what that is worth.
+
+The environment's reward, offline re-scoring and every table call :func:`judge`.
+"""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from typing import Any
+
+from toolenv.stopping import find_stop
+from toolenv.task import Score, Task
+from toolenv.trace import INVALID_ENDINGS, Trace
+from toolenv.types import Label, Malformed, Message, Stop
+
+
+@dataclass(frozen=True, slots=True)
+class RewardTable:
+    """What each outcome pays. The default is FASS (Appendix D) episode by episode.
+
+    Attributes:
+        success: a feasible task completed.
+        failure: a feasible task tried, or not tried, and not completed; also one that cannot be assessed.
+        false_stop: a feasible task stopped.
+        correct_stop: an infeasible task stopped.
+        false_continue: an infeasible task not stopped.
+    """
+
+    success: float = 1.0
+    failure: float = 0.0
+    false_stop: float = 0.0
+    correct_stop: float = 1.0
+    false_continue: float = 0.0
+
+    def reward(self, label: Label, decision: Label, success: bool | None) -> float:
+        """The reward of one valid episode."""
+        if decision == "infeasible":
+            return self.correct_stop if label == "infeasible" else self.false_stop
+        if label == "infeasible":
+            return self.false_continue
+        return self.success if success else self.failure
+
+
+DEFAULT_REWARDS = RewardTable()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """ŷ: what the agent decided, and the evidence.
+
+    Attributes:
+        strict: an explicit stop signal only.
+        lenient: the paper's equivalent phrasings count too (Appendix F).
+        decided_by: ``stop_signal``, ``stop_phrase``, ``message``, ``malformed``, ``truncated``,
+            ``truncated_by_length``, ``terminal_tool``, ``context_window``, ``grader_error``, or an invalid ending.
+        span: the text that decided, where there is one.
+    """
+
+    strict: Label
+    lenient: Label
+    decided_by: str
+    span: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The judgement of one episode.
+
+    Attributes:
+        label: y. decision: ŷ, strict. lenient_decision: ŷ, lenient.
+        decided_by, span: see :class:`Decision`.
+        success: s; a stop is never a success; ``None`` if the task cannot be assessed.
+        reward: ``None`` for an invalid episode.
+        valid: ``False`` if infrastructure failed: such an episode is no outcome.
+        why: why it is no success, for people.
+    """
+
+    label: Label
+    decision: Label
+    lenient_decision: Label
+    decided_by: str
+    span: str
+    success: bool | None
+    reward: float | None
+    valid: bool
+    why: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """A fresh plain dict."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def judge(task: Task, trace: Trace, rewards: RewardTable = DEFAULT_REWARDS) -> Verdict:
+    """Judge a finished episode from its trace alone."""
+    decision = decide(trace)
+    valid = trace.ending not in INVALID_ENDINGS
+    try:
+        score = _score(task, trace, decision) if valid else Score(None, trace.error)
+    except Exception:  # a broken grader must not lose the episode, nor pass for a failure of the agent
+        valid, score = False, Score(None, traceback.format_exc())
+        decision = Decision("feasible", "feasible", "grader_error")
+    return Verdict(
+        label=task.label,
+        decision=decision.strict,
+        lenient_decision=decision.lenient,
+        decided_by=decision.decided_by,
+        span=decision.span,
+        success=score.success,
+        reward=rewards.reward(task.label, decision.strict, score.success) if valid else None,
+        valid=valid,
+        why=score.why,
+    )
+
+
+def decide(trace: Trace) -> Decision:
+    """ŷ of a finished episode: the last decision's own visible text, never anything else."""
+    if trace.ending in INVALID_ENDINGS or trace.ending == "context_window" or not trace.steps:
+        return Decision("feasible", "feasible", trace.ending)
+    last = trace.steps[-1].action
+    if isinstance(last, Stop):
+        return Decision("infeasible", "infeasible", "stop_signal", last.reason)
+    if isinstance(last, Message):
+        return decide_text(last.text)
+    if isinstance(last, Malformed):
+        return Decision("feasible", "feasible", "truncated_by_length" if last.kind == "length" else "malformed")
+    return Decision("feasible", "feasible", trace.ending)
+
+
+def decide_text(text: str) -> Decision:
+    """ŷ of a closing message."""
+    match = find_stop(text)
+    if match is None:
+        return Decision("feasible", "feasible", "message")
+    strict: Label = "infeasible" if match.strict else "feasible"
+    return Decision(strict, "infeasible", match.rule, match.span)
+
+
+def _score(task: Task, trace: Trace, decision: Decision) -> Score:
+    if decision.strict == "infeasible":
+        return Score(False, "stopped")
+    if trace.ending == "context_window":
+        return Score(False, "the conversation outgrew the model's context window")
+    return task.reference.score(trace)

@@ -1,0 +1,69 @@
+"""The contracts of worlds and kernels.
+
+A *world* is the state behind a task's tools. A *kernel* answers calls on it: it is a pure function of
+(state, call, slot, seed), with no module or process globals and no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeAlias
+
+from toolenv.types import ToolCall, ToolResult, ToolSpec
+
+ArgumentPolicy: TypeAlias = Literal["coerce", "strict", "record"]
+"""What happens to arguments that break a tool's schema.
+
+``coerce``: values that plainly mean the right type are converted (``"3"`` → 3), the rest are refused.
+``strict``: refused. ``record``: noted in the trace, and the world decides.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where in the episode a call stands: its index among all calls, and the user turn (both from 0)."""
+
+    index: int
+    turn: int = 0
+
+
+class World(Protocol):
+    """Mutable state behind a task's tools; one per episode."""
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Run a tool. The arguments are read-only: a world copies what it keeps.
+
+        Raises:
+            ToolError: a designed failure, whose text the agent reads.
+            Exception: anything else is a bug of the tool (:class:`toolenv.errors.ToolFault`).
+        """
+        ...
+
+    def fork(self) -> World:
+        """An independent copy."""
+        ...
+
+    def digest(self) -> str:
+        """A short string equal for two worlds exactly if the judge sees them as equal."""
+        ...
+
+    def view(self) -> Any:
+        """A JSON-able copy of what the judge sees."""
+        ...
+
+
+class Kernel(Protocol):
+    """How the world answers."""
+
+    def tools(self, turn: int = 0) -> tuple[ToolSpec, ...]:
+        """The tools offered in user turn ``turn``."""
+        ...
+
+    def start(self, seed: int) -> World:
+        """A fresh world."""
+        ...
+
+    def call(self, state: World, call: ToolCall, slot: Slot) -> ToolResult:
+        """Answer one call; an agent's mistake is a result, a tool's bug a ``ToolFault``."""
+        ...

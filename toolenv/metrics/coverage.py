@@ -1,0 +1,52 @@
+"""What missing and invalid episodes do to a rate.
+
+Neither scoring failed infrastructure as failure nor dropping it is honest once there is much of it: the first
+slanders the agent, the second lets one lucky success print as 100%. Below :data:`COVERAGE_FLOOR` a point is
+withheld, and the bounds say what the missing episodes could still make of it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from toolenv.episode import Episode
+from toolenv.metrics.registry import Metric
+from toolenv.metrics.stats import Estimate
+from toolenv.types import Label
+
+COVERAGE_FLOOR = 0.9
+"""The share of planned episodes that must be valid for a point estimate to be shown."""
+
+Unresolved: TypeAlias = Counter[frozenset[Label]]
+"""Planned episodes without an outcome, by the labels they may have."""
+
+
+def unresolved(episodes: Sequence[Episode], planned: int) -> Unresolved:
+    """The invalid episodes (their label is known) and the missing ones (one of the labels seen)."""
+    counts: Unresolved = Counter(frozenset({one.label}) for one in episodes if not one.valid)
+    missing = planned - len(episodes)
+    if missing > 0:
+        counts[frozenset(one.label for one in episodes)] += missing
+    return counts
+
+
+def with_coverage(
+    estimate: Estimate, metric: Metric, episodes: Sequence[Episode], absent: Unresolved
+) -> Estimate:
+    """``estimate``, or its withheld form if fewer than 90% of the episodes it should rest on are valid.
+
+    A withheld rate has the worst-case bounds ``count / all`` and ``(count + absent) / all``; a mean has none.
+    """
+    valid = sum(one.valid and one.label in metric.over for one in episodes)
+    lost = sum(number for labels, number in absent.items() if labels & metric.over)
+    if lost == 0 or valid / (valid + lost) >= COVERAGE_FLOOR:
+        return estimate
+    low = high = math.nan
+    if metric.kind == "rate":
+        count = estimate.count or 0
+        low, high = count / (estimate.n + lost), (count + lost) / (estimate.n + lost)
+    return replace(estimate, value=math.nan, low=low, high=high, method="worst case", withheld=True)

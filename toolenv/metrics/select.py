@@ -1,0 +1,61 @@
+"""Which episodes a metric is about, and a rate over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import replace
+
+from toolenv.episode import Episode
+from toolenv.metrics.stats import Estimate, no_data, wilson, wilson_of_mean
+
+
+def scored(episodes: Iterable[Episode]) -> Iterator[Episode]:
+    """The valid ones: an infrastructure failure is no outcome and never scored."""
+    return (one for one in episodes if one.valid)
+
+
+def feasible(episodes: Iterable[Episode]) -> Iterator[Episode]:
+    """The valid ones with y = feasible."""
+    return (one for one in scored(episodes) if one.label == "feasible")
+
+
+def infeasible(episodes: Iterable[Episode]) -> Iterator[Episode]:
+    """The valid ones with y = infeasible."""
+    return (one for one in scored(episodes) if one.label == "infeasible")
+
+
+def task_key(episode: Episode) -> Hashable:
+    """What the trials of one task have in common."""
+    return (episode.env, episode.task_id)
+
+
+def correct(episode: Episode) -> bool | None:
+    """Whether an episode counts in FASS (Appendix D); ``None`` where its success cannot be assessed."""
+    if episode.label == "infeasible":
+        return episode.decision == "infeasible"
+    return None if episode.success is None else episode.decision == "feasible" and episode.success
+
+
+def rate(episodes: Iterable[Episode], outcome: Callable[[Episode], bool | None]) -> Estimate:
+    """The share of episodes whose outcome is true; those without one (``None``) are left out and counted.
+
+    Trials of one task are not independent: where there are several, the interval is that of as many
+    observations as there are tasks, which is right if trials always agree and too wide otherwise.
+    """
+    count = n = excluded = 0
+    tasks = set()
+    for episode in episodes:
+        true = outcome(episode)
+        if true is None:
+            excluded += 1
+            continue
+        count, n = count + true, n + 1
+        tasks.add(task_key(episode))
+    if n == 0:
+        return no_data(excluded)
+    if len(tasks) == n:
+        return replace(wilson(count, n), excluded=excluded)
+    spread = wilson_of_mean(count / n * len(tasks), len(tasks))
+    value = count / n
+    low, high = min(spread.low, value), max(spread.high, value)
+    return Estimate(value, low, high, n, "wilson over tasks", count, excluded)

@@ -1,0 +1,71 @@
+"""Token costs of infeasible tasks (§4.3): what stopping costs, and what not stopping costs.
+
+tok(i) is all tokens, input (cached included) and output (reasoning included), up to and including the
+terminating decision. Episodes with an unknown count are left out and counted, never averaged as 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from toolenv.episode import Episode
+from toolenv.metrics.registry import metric
+from toolenv.metrics.select import infeasible, task_key
+from toolenv.metrics.stats import Estimate, Mean, grouped_mean, mean_estimate, ratio_estimate
+from toolenv.types import Label
+
+
+@metric("TC early-stop", "tokens", "infeasible")
+def tc_early_stop(episodes: Iterable[Episode]) -> Estimate:
+    """Token cost to early stop (§4.3): mean tokens of infeasible tasks that the agent stopped on."""
+    return _cost(_arms(episodes)["infeasible"])
+
+
+@metric("TC task-failure", "tokens", "infeasible")
+def tc_task_failure(episodes: Iterable[Episode]) -> Estimate:
+    """Token cost to task failure (§4.3): mean tokens of infeasible tasks that the agent did not stop on.
+
+    Every false continue counts, truncated ones too: the paper's two sets together hold all infeasible tasks.
+    """
+    return _cost(_arms(episodes)["feasible"])
+
+
+@metric("TC ratio", "ratio", "infeasible")
+def tc_ratio(episodes: Iterable[Episode]) -> Estimate:
+    """Token cost to task failure over token cost to early stop (§4.3, Table 3); undefined if either is."""
+    arms = _arms(episodes)
+    estimate = ratio_estimate(arms["feasible"].mean, arms["infeasible"].mean)
+    return replace(
+        estimate,
+        excluded=sum(arm.unknown for arm in arms.values()),
+        estimated=sum(arm.estimated for arm in arms.values()) if estimate.n else 0,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Arm:
+    """Infeasible episodes with one decision: their token counts, and how well those are known."""
+
+    mean: Mean
+    unknown: int
+    estimated: int
+
+
+def _cost(arm: _Arm) -> Estimate:
+    return replace(mean_estimate(arm.mean), excluded=arm.unknown, estimated=arm.estimated)
+
+
+def _arms(episodes: Iterable[Episode]) -> dict[Label, _Arm]:
+    """Infeasible episodes by decision; ``"infeasible"`` is a stop."""
+    by_decision: dict[Label, list[Episode]] = {"feasible": [], "infeasible": []}
+    for episode in infeasible(episodes):
+        by_decision[episode.decision].append(episode)
+    return {decision: _arm(members) for decision, members in by_decision.items()}
+
+
+def _arm(members: list[Episode]) -> _Arm:
+    known = [(one, one.tokens) for one in members]
+    counts = [(task_key(one), tokens) for one, tokens in known if tokens is not None]
+    estimated = sum(one.estimated_tokens for one, tokens in known if tokens is not None)
+    return _Arm(grouped_mean(counts), len(members) - len(counts), estimated)

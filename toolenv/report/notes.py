@@ -1,0 +1,74 @@
+"""What a reader must know beside the numbers of a row, as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from toolenv.feasibility.manifest import FLAGS
+from toolenv.metrics.registry import catalogue
+from toolenv.report.format import counted, percent, sentence
+from toolenv.report.rows import Row
+
+CAPTION = "95% intervals. FCR and false stops are read together. Token costs (TC): infeasible tasks only."
+
+
+def notes(rows: Sequence[Row]) -> list[str]:
+    """The notes to a table, row by row."""
+    measured = [row for row in rows if row.metrics["false_stop_rate"].n]
+    paired = {(env, row.agent) for row in measured for env in (row.env, *row.pooled)}
+    return [f"{row.env}, {row.agent}: {text}." for row in rows for text in _row_notes(row, paired)]
+
+
+def _row_notes(row: Row, paired: set[tuple[str, str]]) -> Iterator[str]:
+    yield from _withheld(row)
+    if row.metrics["fcr_strict"].n and (row.env, row.agent) not in paired:
+        yield (
+            "the false-stop rate is not measured, and an agent that always stops has an FCR of 0;"
+            " run the clean environment too"
+        )
+    if not row.pooled:
+        yield from _excluded(row)
+        yield from _flagged(row)
+        yield from _trials(row)
+
+
+def _withheld(row: Row) -> Iterator[str]:
+    if not row.over_valid:
+        return
+    metrics = [(catalogue()[name], estimate) for name, estimate in row.over_valid.items() if estimate.n]
+    known = "; ".join(f"{metric.title} {sentence(estimate, metric.kind)}" for metric, estimate in metrics)
+    over = f"; over the valid ones alone: {known}" if known else ""
+    yield (
+        f"{row.valid:,} of {counted(row.planned, 'planned episode')} valid (coverage"
+        f" {percent(row.coverage)}%); a metric with fewer than 90% of its own has no point estimate,"
+        f" and its brackets hold what the missing ones could make of it{over}"
+    )
+
+
+def _excluded(row: Row) -> Iterator[str]:
+    unassessed = row.metrics["sr"].excluded
+    if unassessed:
+        yield f"{counted(unassessed, 'episode')} without a criterion that could be assessed: left out of SR"
+    for name in ("tc_early_stop", "tc_task_failure"):
+        one = row.metrics[name]
+        if one.excluded or one.estimated:
+            yield (
+                f"{catalogue()[name].title} rests on {one.n - one.estimated:,} exact and {one.estimated:,}"
+                f" estimated token counts, {one.excluded:,} unknown left out"
+            )
+
+
+def _flagged(row: Row) -> Iterator[str]:
+    for flag, count in row.flagged.items():
+        meaning = f" ({FLAGS[flag]})" if flag in FLAGS else ""
+        yield (
+            f"{counted(count.tasks, 'task')} flagged {flag}{meaning}:"
+            f" {count.succeeded:,} of {counted(count.episodes, 'episode')} correct"
+        )
+
+
+def _trials(row: Row) -> Iterator[str]:
+    if row.trials is None:
+        return
+    chances = ", ".join(f"pass^{k} {sentence(one, 'rate')}" for k, one in row.trials.pass_hat.items())
+    yield f"share of tasks whose trials disagree {sentence(row.trials.flipping, 'rate')}; {chances}"

@@ -1,0 +1,1 @@
+"""Many rollouts: what to run, running it, and keeping what came out."""

@@ -1,0 +1,198 @@
+"""Where a suite, a condition and an environment meet: which tasks, and how the world answers them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeAlias
+
+from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
+from toolenv.feasibility.manifest import MaskManifest
+from toolenv.kernel import CleanKernel, Kernel, MaskedKernel
+from toolenv.seeding import mix, uniform
+from toolenv.suite import Suite
+from toolenv.task import Task
+
+CONDITIONS: tuple[str, ...] = ("clean", "infeasible", "mixed")
+
+TaskIds: TypeAlias = str | Iterable[str] | None
+
+
+class TaskSource:
+    """The tasks of one environment id and the kernels that answer them.
+
+    Args:
+        suite, condition: what the id names.
+        clean: the tasks by id, in the suite's order, as the suite ships them.
+        masked: those of them that have an infeasible form, in that form.
+        prior: in ``mixed``, the probability that an episode is infeasible.
+        max_turns: the cap on decisions per user turn.
+        manifest_hash: names the mask manifest, and with it the frozen list of tasks.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        condition: str,
+        clean: Mapping[str, Task],
+        masked: Mapping[str, Task],
+        prior: float,
+        max_turns: int,
+        manifest_hash: str = "",
+    ) -> None:
+        self.manifest_hash = manifest_hash
+        self.suite, self.condition, self.prior, self.max_turns = suite, condition, prior, max_turns
+        self._clean, self._masked = clean, masked
+        self._chosen = clean if condition == "clean" else masked
+        self.task_ids: tuple[str, ...] = tuple(self._chosen)
+        self._kernels: dict[tuple[str, bool], Kernel] = {}
+
+    def draw(self, seed: int) -> Task:
+        """A task drawn uniformly by ``seed``."""
+        return self.get(self.task_ids[mix("task", seed) % len(self.task_ids)], seed)
+
+    def get(self, task_id: str, seed: int = 0) -> Task:
+        """The task of that id; in ``mixed``, ``seed`` draws whether it is masked.
+
+        Raises:
+            UnknownNameError: no such task here.
+        """
+        if task_id not in self._chosen:
+            raise UnknownNameError(
+                "task id", task_id, self.task_ids, where=f"{self.suite.name}-{self.condition}"
+            )
+        if self.condition == "mixed" and uniform("label", seed) >= self.prior:
+            return self._clean[task_id]
+        return self._chosen[task_id]
+
+    def kernel(self, task: Task) -> Kernel:
+        """The kernel of one of this source's tasks. Kernels are pure, so they are shared."""
+        key = (task.id, bool(task.mask))
+        found = self._kernels.get(key)
+        if found is None:
+            found = self._kernels.setdefault(key, self._build_kernel(task))
+        return found
+
+    def _build_kernel(self, task: Task) -> Kernel:
+        suite = self.suite
+        clean = CleanKernel(task, suite.world, suite.arguments(task), suite.result_limit(task))
+        return MaskedKernel(clean, task.mask, len(task.turns) + 1) if task.mask else clean
+
+
+def make_source(
+    suite: Suite,
+    condition: str = "clean",
+    *,
+    subset: str | None = None,
+    tasks: TaskIds = None,
+    prior: float = 0.5,
+    max_turns: int | None = None,
+    masks: str | Path | None = None,
+) -> TaskSource:
+    """Choose tasks and a condition.
+
+    Args:
+        suite: the suite.
+        condition: one of :data:`CONDITIONS`.
+        subset: one of the suite's subsets; ``None`` is its default.
+        tasks: ids to keep (a list, or one string with commas); ``None`` keeps all.
+        prior: in ``mixed``, the probability that an episode is infeasible.
+        max_turns: decisions per user turn; ``None`` is the suite's own cap (Appendix C).
+        masks: a mask manifest to use instead of the suite's own.
+
+    Raises:
+        UsageError: a value that cannot be used, named with the nearest good one.
+    """
+    subset = suite.default_subset if subset is None else subset
+    if subset in suite.unavailable:
+        raise UsageError(f"subset {subset!r} of suite {suite.name} is not available: {suite.unavailable[subset]}")
+    if subset not in suite.subsets:
+        raise UnknownNameError("subset", subset, suite.subsets, where=f"suite {suite.name}")
+    if condition not in CONDITIONS:
+        raise UnknownNameError("condition", condition, CONDITIONS, where=f"suite {suite.name}")
+    _check_number("prior", prior, 0.0, 1.0)
+    cap = suite.max_turns if max_turns is None else max_turns
+    if not isinstance(cap, int) or isinstance(cap, bool) or cap < 1:
+        raise UsageError(f"max_turns={max_turns!r}: give a whole number of at least 1")
+    clean = {task.id: task for task in suite.tasks(subset)}
+    manifest = suite.masks(subset) if masks is None else _foreign_masks(Path(masks), suite, clean)
+    clean = {task_id: _flagged(task, manifest) for task_id, task in clean.items()}
+    masked = _masked(clean, manifest, natural=condition != "mixed")
+    wanted = _wanted(tasks, clean, masked, manifest, suite, condition)
+    if wanted is not None:
+        clean = {task_id: clean[task_id] for task_id in wanted}
+        masked = {task_id: masked[task_id] for task_id in wanted if task_id in masked}
+    source = TaskSource(suite, condition, clean, masked, float(prior), cap, manifest.hash)
+    if not source.task_ids:
+        raise UsageError(f"{suite.name}-{condition}, subset {subset!r}: no task is left; {_why_none(manifest)}")
+    return source
+
+
+def _check_number(name: str, value: float, low: float, high: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (low <= value <= high) or math.isnan(value):
+        raise UsageError(f"{name}={value!r}: give a number from {low} to {high}")
+
+
+def _flagged(task: Task, manifest: MaskManifest) -> Task:
+    flags = manifest.flags.get(task.id)
+    return replace(task, flags=task.flags | set(flags)) if flags else task
+
+
+def _masked(clean: Mapping[str, Task], manifest: MaskManifest, natural: bool) -> dict[str, Task]:
+    """The infeasible tasks: masked ones and, if asked for, those that are infeasible as shipped.
+
+    ``mixed`` leaves the latter out: they have no feasible form, so a task's identity would tell its label.
+    """
+    masked = {}
+    for task_id, task in clean.items():
+        if task.label == "infeasible":
+            if natural:
+                masked[task_id] = task
+        elif task_id in manifest.masks:
+            masked[task_id] = task.masked(frozenset(manifest.masks[task_id]))
+    return masked
+
+
+def _wanted(
+    tasks: TaskIds,
+    clean: Mapping[str, Task],
+    masked: Mapping[str, Task],
+    manifest: MaskManifest,
+    suite: Suite,
+    condition: str,
+) -> list[str] | None:
+    if tasks is None:
+        return None
+    listed = [one.strip() for one in tasks.split(",")] if isinstance(tasks, str) else list(tasks)
+    wanted = list(dict.fromkeys(one for one in listed if one))
+    if not wanted:
+        raise UsageError(f"tasks={tasks!r} names no task")
+    for task_id in wanted:
+        if task_id not in clean:
+            raise UnknownNameError("task id", task_id, clean, where=f"suite {suite.name}")
+        if condition != "clean" and task_id not in masked:
+            reason = manifest.excluded.get(task_id, "it has no mask")
+            raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: {reason}")
+    return wanted
+
+
+def _foreign_masks(path: Path, suite: Suite, clean: Mapping[str, Task]) -> MaskManifest:
+    manifest = MaskManifest.read(path)
+    if manifest.suite != suite.name:
+        raise DataCorruptError(f"{path}: masks of suite {manifest.suite!r}, not {suite.name!r}")
+    for task_id, tools in manifest.masks.items():
+        if task_id in clean:
+            pool = {tool.name for tool in clean[task_id].tools}
+            for tool in tools:
+                if tool not in pool:
+                    raise DataCorruptError(f"{path}: task {task_id!r} masks {tool!r}, which is not in its pool")
+    return manifest
+
+
+def _why_none(manifest: MaskManifest) -> str:
+    reasons: dict[str, int] = {}
+    for reason in manifest.excluded.values():
+        reasons[reason] = reasons.get(reason, 0) + 1
+    return "; ".join(f"{count} × {reason}" for reason, count in sorted(reasons.items())) or "the subset is empty"

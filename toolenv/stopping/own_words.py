@@ -1,0 +1,159 @@
+"""What in an assistant's text is its own visible words, and not reasoning, code or quotation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+Span: TypeAlias = tuple[int, int]
+
+BLANK = "\0"
+"""Stands for every character of inline code and of quotations: a word that says nothing."""
+
+# One character for one, so that spans hold in the text as it came.
+_SAME_SIGN = str.maketrans(
+    {
+        **dict.fromkeys("‘’‚‛ʼ′", "'"),
+        **dict.fromkeys("“”„‟«»「」『』＂", '"'),
+        **dict.fromkeys("：﹕", ":"),
+        **dict.fromkeys("\r\x0b\x0c\x85\u2028\u2029", "\n"),
+        **dict.fromkeys("\xa0\u200b\u2060\ufeff\u202f\u3000\u200e\u200f\ufe0f", " "),
+    }
+)
+
+_TAG = re.compile(
+    r"(?<!`)(?:[<\[](?P<close>/?)(?P<name>think|thinking|thoughts?|reasoning|seed:think)[>\]]"
+    r"|(?P<call><tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>))(?!`)",
+    re.IGNORECASE | re.ASCII,
+)
+_CHANNEL = re.compile(
+    r"<\|channel\|>analysis<\|message\|>.*?(?=<\|(?:end|return|call|start|channel)\|>|\Z)"
+    r"|(?:<\|start\|>assistant)?<\|channel\|>(?:final|commentary)<\|message\|>"
+    r"|<\|(?:end|return)\|>|<\|start\|>assistant",
+    re.DOTALL,
+)
+# What is left of the channels where a server drops special tokens.
+_CHANNEL_WORD = re.compile(r"assistant(?:final|(?=commentary to=))")
+_EDGES = re.compile(
+    r"\A(?:[<\[]/?[\w:]+[>\]]|(?:<\|start\|>assistant)?<\|channel\|>\w+<\|message\|>|<\|\w+\|>(?:assistant)?|analysis)"
+    r"|(?:[<\[]/[\w:]+[>\]]|assistantfinal)\Z",
+    re.ASCII,
+)
+
+_FENCE = re.compile(
+    r"^[ \t]*(?:(?:[-*+>]|\d{1,9}[.)])[ \t]+)?(?P<mark>`{3,}(?=[^`\n]*$)|~{3,})[ \t]*(?P<info>\S?)",
+    re.MULTILINE,
+)
+_BLOCK_QUOTE = re.compile(r"^[ \t]{0,3}>[^\n]*", re.MULTILINE)
+_TICKS = re.compile(r"`+|\n[ \t]*\n")
+# An inch sign (5") or an apostrophe follows a letter or digit; an opening quotation mark does not.
+_QUOTE = re.compile(
+    r'(?<![\w"])"[^"\n]*(?:\n(?![ \t]*\n)[^"\n]*)*"'
+    r"|(?<![\w'])'(?=\S)(?:[^'\n]|'(?=\w)){1,300}(?<=\S)'(?!\w)"
+)
+
+
+def strip_reasoning(text: str) -> tuple[str, str]:
+    """Tell what a user sees from inline reasoning.
+
+    Reasoning is what stands in ``<think>…</think>`` and its like, before a closing tag that was never
+    opened, and after an opening tag that is never closed; also gpt-oss's analysis channel. Tags in
+    backticks or in a call's arguments are text.
+
+    Returns:
+        The visible text and the reasoning, both without the tags. Text without tags comes back unchanged.
+    """
+    hidden = hidden_spans(text)
+    if not hidden:
+        return text, ""
+    edges = [0, *(edge for span in hidden for edge in span), len(text)]
+    visible = (text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    reasoning = (_EDGES.sub("", text[start:end]).strip() for start, end in hidden)
+    return _joined(visible).strip(), _joined(reasoning)
+
+
+def own_words(text: str) -> str:
+    """``text`` with the rest blanked out, every character in its place, and look-alike signs made one."""
+    words = text.translate(_SAME_SIGN)
+    words = _without(words, hidden_spans(words), "\n")
+    words = _without(words, _fences(words), "\n")
+    words = _without(words, (found.span() for found in _BLOCK_QUOTE.finditer(words)), "\n")
+    words = _without(words, _code_spans(words), BLANK)
+    return _without(words, (found.span() for found in _QUOTE.finditer(words)), BLANK)
+
+
+def hidden_spans(text: str) -> list[Span]:
+    """Reasoning, tags included, and the signs of gpt-oss's channels; in order, not overlapping."""
+    if "<|channel|>" in text:
+        return [found.span() for found in _CHANNEL.finditer(text)]
+    if text.startswith("analysis") and (word := _CHANNEL_WORD.search(text)):
+        return [(0, word.end())]
+    return _tagged_spans(text)
+
+
+def _tagged_spans(text: str) -> list[Span]:
+    spans: list[Span] = []
+    opened: re.Match[str] | None = None
+    in_call, in_arguments = False, 0
+    for tag in _TAG.finditer(text):
+        if opened:
+            if tag["close"] and tag["name"].lower() == opened["name"].lower():
+                spans.append((opened.start(), tag.end()))
+                opened = None
+        elif tag["call"]:
+            in_call = True
+        elif tag["close"] and in_arguments:
+            in_arguments -= 1
+        elif tag["close"]:  # opened by the chat template, out of sight
+            spans, in_call = [(0, tag.end())], False
+        elif in_call:
+            in_arguments += 1
+        else:
+            opened = tag
+    return [*spans, (opened.start(), len(text))] if opened else spans
+
+
+def _joined(parts: Iterable[str]) -> str:
+    return "\n".join(part for part in parts if part.strip())
+
+
+def _without(text: str, spans: Iterable[Span], filler: str) -> str:
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [text[at:start], filler * (end - start)]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _fences(text: str) -> Iterator[Span]:
+    """Fenced code blocks; one that is never closed reaches to the end, as in Markdown."""
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opened is None:
+            opened = fence
+        elif fence["mark"].startswith(opened["mark"]) and not fence["info"]:
+            yield opened.start(), fence.end()
+            opened = None
+    if opened:
+        yield opened.start(), len(text)
+
+
+def _code_spans(text: str) -> Iterator[Span]:
+    """Inline code: from a run of backticks to the next run as long, within a paragraph."""
+    runs = list(_TICKS.finditer(text))
+    ends: dict[int, int] = {}
+    nearest: dict[str, int] = {}
+    for index in reversed(range(len(runs))):
+        run = runs[index][0]
+        if run.startswith("\n"):
+            nearest.clear()
+            continue
+        if run in nearest:
+            ends[index] = nearest[run]
+        nearest[run] = index
+    index = 0
+    while index < len(runs):
+        if index in ends:
+            yield runs[index].start(), runs[ends[index]].end()
+        index = ends.get(index, index) + 1

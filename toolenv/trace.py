@@ -1,0 +1,154 @@
+"""What happened in one episode, and its JSON form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from toolenv.errors import DataCorruptError
+from toolenv.types import NO_TOKENS, Action, Malformed, Message, Stop, ToolCall, ToolCalls, ToolResult, Usage
+
+TRACE_VERSION = 1
+
+Ending: TypeAlias = Literal[
+    "running",
+    "stop",
+    "message",
+    "terminal_tool",
+    "truncated",
+    "context_window",
+    "environment_error",
+    "server_error",
+    "agent_error",
+]
+"""How an episode ended. The last three make it invalid: an infrastructure failure is no outcome."""
+
+INVALID_ENDINGS: frozenset[str] = frozenset({"environment_error", "server_error", "agent_error"})
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One decision and its replies.
+
+    Attributes:
+        turn: the user turn it was made in, from 0.
+        action: the decision as the environment took it: the tools' own names, an id on every call.
+        results: one per call, in order.
+    """
+
+    turn: int
+    action: Action
+    results: tuple[ToolResult, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One episode.
+
+    Attributes:
+        suite, condition, task_id, seed: which episode this is.
+        max_turns: the cap on decisions per user turn (Appendix C).
+        steps: the decisions.
+        checkpoints: digest of the world at the end of each user turn, finished or not.
+        ending: how it ended.
+        error: the traceback or message behind an ending that was no decision.
+        lost_usage: tokens of generations whose action never arrived.
+    """
+
+    suite: str
+    condition: str
+    task_id: str
+    seed: int
+    max_turns: int
+    steps: tuple[Step, ...] = ()
+    checkpoints: tuple[str, ...] = ()
+    ending: Ending = "running"
+    error: str = ""
+    lost_usage: Usage | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the whole episode; unknown if those of any decision are."""
+        total = NO_TOKENS if self.lost_usage is None else self.lost_usage
+        for step in self.steps:
+            total = total + (step.action.usage or Usage())
+        return total
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-able dict; :meth:`from_json` reads it back to an equal trace."""
+        plain: dict[str, Any] = {name: getattr(self, name) for name in self.__slots__}
+        plain["steps"] = [_step_to_json(step) for step in self.steps]
+        plain["checkpoints"] = list(self.checkpoints)
+        plain["lost_usage"] = None if self.lost_usage is None else _fields(self.lost_usage)
+        return {"version": TRACE_VERSION, **plain}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Trace:
+        """Read a trace back.
+
+        Raises:
+            DataCorruptError: another version, or not a trace.
+        """
+        if data.get("version") != TRACE_VERSION:
+            raise DataCorruptError(
+                f"trace version {data.get('version')!r} cannot be read; this toolenv reads {TRACE_VERSION}"
+            )
+        try:
+            plain = {name: data[name] for name in cls.__slots__}
+            trace = cls(**plain)
+            return replace(
+                trace,
+                steps=tuple(_step_from_json(step) for step in plain["steps"]),
+                checkpoints=tuple(plain["checkpoints"]),
+                lost_usage=None if plain["lost_usage"] is None else Usage(**plain["lost_usage"]),
+            )
+        except (KeyError, TypeError) as error:
+            raise DataCorruptError(f"not a trace: {type(error).__name__}: {error}") from error
+
+    def calls(self, *kinds: str) -> tuple[tuple[ToolCall, ToolResult], ...]:
+        """Every call with its result, in order; only those whose result is of ``kinds``, if given."""
+        return tuple(
+            (call, result)
+            for step in self.steps
+            if isinstance(step.action, ToolCalls)
+            for call, result in zip(step.action.calls, step.results, strict=True)
+            if not kinds or result.kind in kinds
+        )
+
+
+_ACTIONS: Mapping[str, type[Action]] = {
+    "tool_calls": ToolCalls,
+    "message": Message,
+    "stop": Stop,
+    "malformed": Malformed,
+}
+_ACTION_NAMES = {kind: name for name, kind in _ACTIONS.items()}
+
+
+def _fields(item: Any) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in item.__slots__}
+
+
+def _step_to_json(step: Step) -> dict[str, Any]:
+    action = _fields(step.action)
+    if action["usage"] is not None:
+        action["usage"] = _fields(action["usage"])
+    if isinstance(step.action, ToolCalls):
+        action["calls"] = [_fields(call) for call in step.action.calls]
+    return {
+        "turn": step.turn,
+        "action": {"type": _ACTION_NAMES[type(step.action)], **action},
+        "results": [_fields(result) for result in step.results],
+    }
+
+
+def _step_from_json(data: Mapping[str, Any]) -> Step:
+    fields = dict(data["action"])
+    kind = _ACTIONS[fields.pop("type")]
+    if fields["usage"] is not None:
+        fields["usage"] = Usage(**fields["usage"])
+    if kind is ToolCalls:
+        fields["calls"] = tuple(ToolCall(**call) for call in fields["calls"])
+    results = tuple(ToolResult(**result) for result in data["results"])
+    return Step(turn=data["turn"], action=kind(**fields), results=results)
