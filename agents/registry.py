@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,17 @@ from toolenv.policy import Policy, as_policy
 @cache
 def agent_names() -> tuple[str, ...]:
     """The specs that need no module of the user's own."""
-    names = []
-    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        if hasattr(importlib.import_module(f".{module.name}", __package__), "make"):
-            names.append(module.name.replace("_", "-"))
-    return tuple(sorted(names))
+    modules = pkgutil.iter_modules([str(Path(__file__).parent)])
+    names = (module.name.replace("_", "-") for module in modules)
+    return tuple(sorted(name for name in names if _maker(name) is not None))
+
+
+def _maker(name: str) -> Callable[[str, Mapping[str, Any]], Policy] | None:
+    """``make`` of the module that a spec names; only that module is imported."""
+    module = name.replace("-", "_")
+    if not module.isidentifier() or not (Path(__file__).parent / f"{module}.py").exists():
+        return None
+    return getattr(importlib.import_module(f".{module}", __package__), "make", None)
 
 
 def make_agent(spec: str, options: Mapping[str, Any] | None = None) -> Policy:
@@ -40,10 +46,9 @@ def make_agent(spec: str, options: Mapping[str, Any] | None = None) -> Policy:
         UsageError: the spec's argument cannot be used.
     """
     name, _, argument = spec.partition(":")
-    if name in agent_names():
-        module = importlib.import_module(f".{name.replace('-', '_')}", __package__)
-        policy: Policy = module.make(argument, options or {})
-        return policy
+    maker = _maker(name)
+    if maker is not None:
+        return maker(argument, options or {})
     if not argument:
         raise UnknownNameError("agent", spec, [*agent_names(), "module:attribute"])
     return _own(name, argument)

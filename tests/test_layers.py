@@ -16,6 +16,7 @@ ROOT = Path(__file__).parent.parent
 SUPPORT = (
     "arguments",
     "canonical",
+    "coercion",
     "data",
     "function_schema",
     "json_values",
@@ -47,6 +48,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("wrappers",),
     ("policy",),
     ("rollout",),
+    ("validation",),
     ("runner",),
     ("feasibility",),
     ("metrics",),

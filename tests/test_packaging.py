@@ -74,7 +74,7 @@ def test_the_wheel_holds_every_file_of_the_packages_and_no_other(wheel: Path) ->
     assert names == files_of_tree()
     assert {"toolenv/py.typed", "envs_registry/py.typed", "toolenv/agents/__init__.py"} <= names
     assert {name.partition("/")[0] for name in names} == {"toolenv", "envs_registry"}
-    assert kinds == {0o10}, "regular files only, no symlinks"
+    assert 0o12 not in kinds, "a symlink"
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import json
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from toolenv.coercion import coerce, path_text
 from toolenv.errors import SchemaError
@@ -38,7 +38,7 @@ MAX_EXPLAINED = 10_000
 MAX_RECORDED = 100
 """Coerced places one record lists."""
 
-MAX_CHECKERS = 16_384
+MAX_CHECKERS = 8_192
 """Tools whose compiled checkers are kept, the oldest dropped first; about 10 kB each."""
 
 _NOT_PLAIN = frozenset({float, list, dict})
@@ -208,12 +208,17 @@ def _compile(schema: dict[str, Any], tool: ToolSpec) -> Draft202012Validator:
     import jsonschema_rs
 
     try:
-        return jsonschema_rs.Draft202012Validator(schema, offline=True, mask="the value")
+        return jsonschema_rs.Draft202012Validator(schema, retriever=_refuse_retrieval, mask="the value")
     except (ValueError, TypeError) as error:
+        place = "/".join(map(str, getattr(error, "instance_path", ()))) or "the top"
         message = getattr(error, "message", str(error))
         raise SchemaError(
-            f"the parameters of tool {tool.name!r} are no valid JSON Schema: {message:.300}"
+            f"the parameters of tool {tool.name!r} are no valid JSON Schema, at {place}: {message:.300}"
         ) from error
+
+
+def _refuse_retrieval(uri: str) -> NoReturn:
+    raise ValueError(f"it refers to {uri}, and nothing is fetched")
 
 
 def _parts_of(schema: Mapping[str, Any]) -> dict[str, Any]:

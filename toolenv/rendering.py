@@ -30,6 +30,7 @@ _SHORT_LIMIT = 100
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _MISSING_VALUES = frozenset({"NAType", "NaTType"})  # pandas
 _SIMPLER_METHODS = ("model_dump", "to_dicts", "to_dict", "tolist")  # pydantic, polars, pandas, numpy
+_NUMPY_TIMES = frozenset({"m", "M"})
 
 
 def render(value: Any) -> str:
@@ -142,9 +143,16 @@ def _simpler(value: Any) -> Callable[[], Any] | None:
     if not methods:
         return None
     method: Callable[..., Any] = getattr(value, methods[0])
-    if methods[0] == "to_dict" and hasattr(kind, "columns"):  # a pandas data frame, its rows without index
-        return lambda: method(orient="records" if value.columns.is_unique else "split")
-    return method
+    if methods[0] == "tolist" and getattr(getattr(value, "dtype", None), "kind", None) in _NUMPY_TIMES:
+        return lambda: value.astype("str").tolist()  # as numbers they would lose their unit
+    return _frame(value) if methods[0] == "to_dict" and hasattr(kind, "columns") else method
+
+
+def _frame(frame: Any) -> Callable[[], Any]:
+    """The rows of a pandas data frame, its index left out."""
+    if frame.columns.is_unique:
+        return lambda: frame.to_dict(orient="records")
+    return lambda: {"columns": frame.columns, "rows": list(frame.itertuples(index=False, name=None))}
 
 
 def _own_text(value: Any) -> str:

@@ -34,6 +34,7 @@ _ONE_SCHEMA = frozenset({
 })  # fmt: skip
 _SCHEMA_LISTS = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
 _SCHEMA_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
+_TEXTS = frozenset({"description", "title", "format", "pattern"})
 _DROPPED = frozenset({"optional", "$schema"})
 _REFUSED_AT_THE_TOP = ("anyOf", "oneOf", "allOf", "not", "enum")
 
@@ -103,7 +104,10 @@ class _Converter:
             raise SchemaError(f"{where:.200}: nested more than {MAX_DEPTH} levels deep")
         result: dict[str, Any] = {}
         for keyword, value in schema.items():
-            self._keyword(result, keyword, value, where, depth)
+            if type(value) is str and keyword in _TEXTS:
+                result[keyword] = value
+            else:
+                self._keyword(result, keyword, value, where, depth)
         self._complete(result, where)
         return result
 

@@ -1,7 +1,7 @@
 """Upstream's eight multi-turn backend classes, run out of the pulled wheel and made fit for many episodes.
 
 The source files are compiled into private modules: ``bfcl_eval`` never enters ``sys.modules``, ``sys.path``
-stays as it is, and an import that upstream's pinned version does not make is refused. What a backend does is
+stays as it is, and nothing beyond the standard library and ``mpmath`` is imported. What a backend does is
 upstream's own code. These things are changed, so that an answer depends on nothing but the episode:
 
 - Clock and time zone: :data:`NOW` in UTC, for file times, ages of travellers and transaction times.
@@ -20,6 +20,7 @@ import builtins
 import datetime
 import functools
 import importlib
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -56,7 +57,6 @@ TASK_DATE: Final = NOW.date()
 
 _SOURCES: Final = Path("eval_checker", "multi_turn_eval", "func_source_code")
 _NAMESPACE: Final = "bfcl_eval.eval_checker.multi_turn_eval.func_source_code."
-_LIBRARIES: Final = frozenset({"copy", "decimal", "math", "random", "typing"})
 
 
 def load_backends(package: Path) -> Backends:
@@ -120,14 +120,14 @@ class _Loader:
         except Exception as error:
             raise DataCorruptError(f"{file} is not upstream's: {type(error).__name__}: {error}") from error
 
-    def _import(self, name: str, *_: Any) -> Any:
-        """Stands in for ``__import__``; a dotted name is only ever imported ``from``."""
+    def _import(self, name: str, *context: Any) -> Any:
+        """Stands in for ``__import__``, in upstream's statements and where a built-in imports in passing."""
         if name.startswith(_NAMESPACE):
             return self._module(name.removeprefix(_NAMESPACE))
         if name in _STAND_INS:
             return _STAND_INS[name]()
-        if name in _LIBRARIES:
-            return builtins.__import__(name)
+        if name.partition(".")[0] in sys.stdlib_module_names:
+            return builtins.__import__(name, *context)
         raise DataCorruptError(f"a source file in {self.folder} imports {name!r}, which upstream's does not")
 
 

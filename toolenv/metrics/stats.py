@@ -69,8 +69,7 @@ def wilson(count: int, n: int) -> Estimate:
     from scipy.stats import binomtest
 
     interval = binomtest(count, n).proportion_ci(confidence_level=CONFIDENCE, method="wilson")
-    value = count / n
-    return Estimate(value, min(interval.low, value), max(interval.high, value), n, "wilson", count)
+    return Estimate(count / n, interval.low, interval.high, n, "wilson", count)
 
 
 def wilson_of_mean(total: float, n: int) -> Estimate:
@@ -82,9 +81,7 @@ def wilson_of_mean(total: float, n: int) -> Estimate:
     if n == 0:
         return no_data()
     down, up = math.floor(total + 1e-9), math.ceil(total - 1e-9)
-    value = min(max(total / n, 0.0), 1.0)
-    low, high = min(wilson(down, n).low, value), max(wilson(up, n).high, value)
-    return Estimate(value, low, high, n, "wilson")
+    return Estimate(total / n, wilson(down, n).low, wilson(up, n).high, n, "wilson")
 
 
 def grouped_mean(values: Iterable[tuple[Hashable, float]]) -> Mean:

@@ -45,10 +45,10 @@ def render_rows(rows: Sequence[Row]) -> Group:
 def _metrics_table(env: str, rows: Sequence[Row]) -> Table:
     table = _table(safe_line(env))
     table.add_column("agent", overflow="fold", min_width=12)
-    table.add_column("episodes", justify="right")
+    table.add_column("planned\nvalid\ninvalid", justify="right", no_wrap=True)
     shown = [metric for metric in catalogue().values() if _is_shown(metric, rows)]
     for metric in shown:
-        table.add_column(metric.title.replace(" ", "\n", 1), justify="right", min_width=9)
+        table.add_column(metric.title.replace(" ", "\n", 1), justify="right", no_wrap=True)
     for row in rows:
         table.add_row(_safe_name(row.agent), _episodes(row), *(_metric_text(row, metric) for metric in shown))
     return table
@@ -71,7 +71,7 @@ def _safe_name(name: str) -> Text:
 def _episodes(row: Row) -> Text:
     from rich.text import Text
 
-    return Text(f"{row.planned:,} planned\n{row.valid:,} valid\n{row.invalid:,} invalid")
+    return Text(f"{row.planned:,}\n{row.valid:,}\n{row.invalid:,}")
 
 
 def _metric_text(row: Row, metric: Metric) -> Text:

@@ -35,7 +35,7 @@ _SIGNAL = re.compile(
     r"(?:\A\s*|^\ {0,3})"  # deeper indentation is code
     rf"(?P<item>{_ITEM})?"
     r"(?:\#{1,6}[ \t]*)?(?:[🛑⛔🚫❌⚠✋❗][ \t]*){0,3}"
-    r"(?P<signal>[*_~]{0,3}[ \t]*(?P<word>STOP)[ \t]*[*_~]{0,3}[ \t]*:(?![:=/])[*_~]{0,3})",
+    r"(?P<signal>(?:[*_~]{1,3}[ \t]*)?(?P<word>STOP)[ \t]*[*_~]{0,3}[ \t]*:(?![:=/])[*_~]{0,3})",
     re.MULTILINE | re.IGNORECASE | re.ASCII,
 )
 _LABEL = re.compile(rf"[ \t]*(?P<item>{_ITEM})?[*_]{{0,3}}[A-Za-z][\w /-]{{0,30}}[*_]{{0,3}}:", re.ASCII)

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 Span: TypeAlias = tuple[int, int]
 
-BLANK = "\0"
-"""Stands for every character of inline code and of quotations: a word that says nothing."""
+BLANK, GAP = "\0", "\f"
+"""Stand for every character that is blanked out: a word that says nothing, and space between paragraphs."""
 
 # One character for one, so that spans hold in the text as it came.
 _SAME_SIGN = str.maketrans(
@@ -36,7 +36,8 @@ _CHANNEL = re.compile(
 # What is left of the channels where a server drops special tokens.
 _CHANNEL_WORD = re.compile(r"assistant(?:final|(?=commentary to=))")
 _EDGES = re.compile(
-    r"\A(?:[<\[]/?[\w:]+[>\]]|(?:<\|start\|>assistant)?<\|channel\|>\w+<\|message\|>|<\|\w+\|>(?:assistant)?|analysis)"
+    r"\A(?:[<\[]/?[\w:]+[>\]]|(?:<\|start\|>assistant)?<\|channel\|>\w+<\|message\|>"
+    r"|<\|\w+\|>(?:assistant)?|analysis)"
     r"|(?:[<\[]/[\w:]+[>\]]|assistantfinal)\Z",
     re.ASCII,
 )
@@ -46,7 +47,7 @@ _FENCE = re.compile(
     re.MULTILINE,
 )
 _BLOCK_QUOTE = re.compile(r"^[ \t]{0,3}>[^\n]*", re.MULTILINE)
-_TICKS = re.compile(r"`+|\n[ \t]*\n")
+_TICKS = re.compile(r"`+|\n\s*\n")
 # An inch sign (5") or an apostrophe follows a letter or digit; an opening quotation mark does not.
 _QUOTE = re.compile(
     r'(?<![\w"])"[^"\n]*(?:\n(?![ \t]*\n)[^"\n]*)*"'
@@ -76,9 +77,9 @@ def strip_reasoning(text: str) -> tuple[str, str]:
 def own_words(text: str) -> str:
     """``text`` with the rest blanked out, every character in its place, and look-alike signs made one."""
     words = text.translate(_SAME_SIGN)
-    words = _without(words, hidden_spans(words), "\n")
-    words = _without(words, _fences(words), "\n")
-    words = _without(words, (found.span() for found in _BLOCK_QUOTE.finditer(words)), "\n")
+    words = _without(words, hidden_spans(words), GAP)
+    words = _without(words, _fences(words), GAP)
+    words = _without(words, (found.span() for found in _BLOCK_QUOTE.finditer(words)), GAP)
     words = _without(words, _code_spans(words), BLANK)
     return _without(words, (found.span() for found in _QUOTE.finditer(words)), BLANK)
 
@@ -121,9 +122,15 @@ def _joined(parts: Iterable[str]) -> str:
 def _without(text: str, spans: Iterable[Span], filler: str) -> str:
     pieces, at = [], 0
     for start, end in spans:
-        pieces += [text[at:start], filler * (end - start)]
+        pieces += [text[at:start], _filling(filler, end - start)]
         at = end
     return "".join([*pieces, text[at:]])
+
+
+def _filling(filler: str, length: int) -> str:
+    if filler == GAP:
+        return "\n" * length if length < 4 else f"\n\n{GAP * (length - 4)}\n\n"
+    return filler * length
 
 
 def _fences(text: str) -> Iterator[Span]:

@@ -77,8 +77,16 @@ def test_the_manifest_hash_is_of_files_alone(tmp_path: Path) -> None:
     one = load_source(define_wheel(tmp_path / "one", wheel) / "toy.json")
     other = load_source(define(tmp_path / "two", "toy", {"archives": []}, title="Renamed") / "toy.json")
     changed = {"data": {"purpose": "every task", "files": {".": {"a.json": HEX}}}}
-    third = load_source(define(tmp_path / "three", "toy", {"archives": []}, parts=changed, layouts=[
-        {"name": "only", "parts": ["data"]}]) / "toy.json")
+    third = load_source(
+        define(
+            tmp_path / "three",
+            "toy",
+            {"archives": []},
+            parts=changed,
+            layouts=[{"name": "only", "parts": ["data"]}],
+        )
+        / "toy.json"
+    )
     assert one.manifest_hash == other.manifest_hash != third.manifest_hash
 
 

@@ -63,7 +63,10 @@ def test_maintainers_make_manifests_by_pattern(folder: Path) -> None:
     write_tree(folder, {"a/deep/abc.txt": b"abc", "a/note.md": b""})
     assert make_manifest(folder, ["a/*.txt", "*.txt"]) == {"a/abc.txt": ABC, "empty.txt": NOTHING}
     assert list(make_manifest(folder, ["**/*.txt"])) == ["a/abc.txt", "a/deep/abc.txt", "empty.txt"]
-    assert nest({"a/abc.txt": ABC, "empty.txt": NOTHING}) == {"a": {"abc.txt": ABC}, ".": {"empty.txt": NOTHING}}
+    assert nest({"a/abc.txt": ABC, "empty.txt": NOTHING}) == {
+        "a": {"abc.txt": ABC},
+        ".": {"empty.txt": NOTHING},
+    }
 
 
 def test_the_maintainers_command_renews_the_parts_it_finds(folder: Path, tmp_path: Path) -> None:

@@ -64,7 +64,9 @@ def wheel_of(files: Mapping[str, bytes], version: str = "1.0") -> bytes:
     return zip_of({**files, f"{about}/METADATA": metadata, f"{about}/WHEEL": wheel, f"{about}/RECORD": b""})
 
 
-def tar_of(files: Mapping[str, bytes], top: str = "toy-0123", extra: tuple[tarfile.TarInfo, ...] = ()) -> bytes:
+def tar_of(
+    files: Mapping[str, bytes], top: str = "toy-0123", extra: tuple[tarfile.TarInfo, ...] = ()
+) -> bytes:
     """A repository's archive as GitHub makes it: gzipped, all below one folder."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
@@ -110,7 +112,13 @@ def define_repository(folder: Path) -> Path:
     """A toy data set in two archives of one repository, part of it kept as Python source."""
     data = {"data/tasks.json": FILES["toy_eval/data/tasks.json"]}
     archives = [
-        {"repository": "o/toy", "commit": COMMIT, "folder": "bench", "parts": ["data"], "sources": ["src/*.py"]},
+        {
+            "repository": "o/toy",
+            "commit": COMMIT,
+            "folder": "bench",
+            "parts": ["data"],
+            "sources": ["src/*.py"],
+        },
         {"repository": "o/toy", "commit": OLDER_COMMIT, "folder": "bench", "parts": ["tests"]},
     ]
     layouts = [
@@ -172,7 +180,7 @@ def serving(answer: Callable[[BaseHTTPRequestHandler], None]) -> Iterator[str]:
             """Keep quiet."""
 
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=httpd.serve_forever)
+    thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         yield f"http://127.0.0.1:{httpd.server_address[1]}"

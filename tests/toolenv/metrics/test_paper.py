@@ -112,7 +112,7 @@ def test_all_36_cells_follow_from_whole_counts_but_three() -> None:
     }
 
 
-def test_33_cells_less_three_of_bfcl_follow_from_the_nearest_counts() -> None:
+def test_30_of_the_36_cells_follow_from_the_nearest_counts() -> None:
     """On BFCL two counts print as one SR, and the nearest is not always the paper's."""
     unmet = {
         cell

@@ -76,7 +76,7 @@ def test_two_metrics_of_one_name_are_an_error(tmp_path: Path, monkeypatch: pytes
 
 def test_metrics_and_reports_import_nothing_heavy() -> None:
     code = (
-        "import sys; before = set(sys.modules); import toolenv.metrics.registry as r, toolenv.report.page,"
+        "import sys; import toolenv.metrics.registry as r, toolenv.report.page,"
         " toolenv.report.terminal, toolenv.report.serial; r.catalogue();"
         "print(sorted({'scipy', 'rich', 'jinja2', 'openai'} & set(sys.modules)))"
     )

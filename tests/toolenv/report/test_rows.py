@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+import json
+import math
+import tracemalloc
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from toolenv.episode import Episode
+from toolenv.errors import UsageError
+from toolenv.metrics.outcomes import FlagCount, TokenKnowledge
+from toolenv.report.rows import INVALID_SHOWN, Row, Run, build_rows
+from toolenv.report.serial import rows_to_json
+
+CLEAN, INFEASIBLE = "ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0"
+
+episode = partial(
+    Episode,
+    agent="agent",
+    trial=0,
+    seed=0,
+    reward=None,
+    valid=True,
+    turns=1,
+    calls=1,
+    input_tokens=90,
+    output_tokens=10,
+    decision="feasible",
+    lenient_decision="feasible",
+    decided_by="message",
+    success=False,
+)
+clean = partial(episode, env=CLEAN, label="feasible")
+infeasible = partial(episode, env=INFEASIBLE, label="infeasible")
+stop = {"decision": "infeasible", "lenient_decision": "infeasible", "decided_by": "stop_signal"}
+broken = {"valid": False, "decided_by": "server_error", "success": None}
+
+
+def two_envs(agent: str = "agent") -> list[Episode]:
+    """Clean: 3 of 4 done, 1 stopped. Infeasible: 1 of 2 stopped."""
+    return [
+        *(clean(task_id=f"t{number}", agent=agent, success=True) for number in range(3)),
+        clean(task_id="t3", agent=agent, **stop),
+        infeasible(task_id="t0", agent=agent, **stop),
+        infeasible(task_id="t1", agent=agent, input_tokens=390),
+    ]
+
+
+def only(rows: list[Row], env: str) -> Row:
+    (row,) = [row for row in rows if row.env == env]
+    return row
+
+
+def test_one_row_per_env_and_agent_and_a_pooled_one() -> None:
+    rows = build_rows([Run(two_envs("b") + two_envs("a"))])
+    assert [(row.env, row.agent) for row in rows] == [
+        (CLEAN, "a"),
+        (CLEAN, "b"),
+        (INFEASIBLE, "a"),
+        (INFEASIBLE, "b"),
+        ("ToolFeas/BFCL (pooled)", "a"),
+        ("ToolFeas/BFCL (pooled)", "b"),
+    ]
+    assert rows[4].pooled == (CLEAN, INFEASIBLE)
+    assert (rows[4].planned, rows[4].valid, rows[4].invalid) == (6, 6, 0)
+
+
+def test_a_pooled_row_holds_every_metric_by_hand() -> None:
+    pooled = build_rows([Run(two_envs())])[-1]
+    values = {name: one.value for name, one in pooled.metrics.items()}
+    assert values == {
+        "sr": 3 / 4,
+        "fcr_strict": 1 / 2,
+        "fcr_lenient": 1 / 2,
+        "false_stop_rate": 1 / 4,
+        "fass": 4 / 6,
+        "tc_early_stop": 100,
+        "tc_task_failure": 400,
+        "tc_ratio": 4,
+    }
+    assert pooled.metrics["fass"].n == 6
+
+
+def test_metrics_without_a_denominator_are_nan_with_n_0() -> None:
+    rows = build_rows([Run(two_envs())])
+    for env, names in (
+        (CLEAN, ["fcr_strict", "fcr_lenient", "tc_ratio"]),
+        (INFEASIBLE, ["sr", "false_stop_rate"]),
+    ):
+        for name in names:
+            estimate = only(rows, env).metrics[name]
+            assert math.isnan(estimate.value)
+            assert (estimate.n, estimate.withheld) == (0, False)
+
+
+def test_what_does_not_belong_together_is_not_pooled() -> None:
+    others = [
+        episode(env="ToolFeas/BFCL-output-drift-v0", label="feasible", task_id="1"),
+        episode(env="ToolFeas/BFCL-mixed-v0", label="infeasible", task_id="1"),
+        episode(env="ToolFeas/APIBank-clean-v0", label="feasible", task_id="1"),
+        episode(env="ToolFeas/APIBank-mixed-v0", label="infeasible", task_id="1"),
+        episode(env="ToolFeas/TauBench-infeasible-v0", label="infeasible", task_id="1"),
+        infeasible(task_id="1", agent="somebody else"),
+        episode(env="own name", label="feasible", task_id="1"),
+    ]
+    rows = build_rows([Run([clean(task_id="1"), *others])])
+    assert [row.pooled for row in rows] == [()] * 8
+
+
+def test_versions_are_pooled_apart() -> None:
+    newer = [
+        episode(env="ToolFeas/BFCL-clean-v1", label="feasible", task_id="1"),
+        episode(env="ToolFeas/BFCL-infeasible-v1", label="infeasible", task_id="1"),
+    ]
+    names = [row.env for row in build_rows([Run([*two_envs(), *newer])]) if row.pooled]
+    assert names == ["ToolFeas/BFCL (pooled, v0)", "ToolFeas/BFCL (pooled, v1)"]
+
+
+def test_field_009_planned_valid_and_invalid_counts() -> None:
+    episodes = [clean(task_id="good", success=True), *(clean(task_id=f"b{n}", **broken) for n in range(19))]
+    (row,) = build_rows([Run(episodes, {(CLEAN, "agent"): 20})])
+    assert (row.planned, row.valid, row.invalid, row.coverage) == (20, 1, 19, 0.05)
+    shown, over_valid = row.metrics["sr"], row.over_valid["sr"]
+    assert math.isnan(shown.value)
+    assert (shown.low, shown.high, shown.n, shown.withheld) == (0.05, 1, 1, True)
+    assert (over_valid.value, over_valid.n, over_valid.high) == (1, 1, 1)
+    assert over_valid.low == pytest.approx(0.2065, abs=1e-4)  # 1 / (1 + 1.959964²)
+    assert row.invalid_by == {"server_error": 19}
+    assert len(row.invalid_episodes) == 19
+
+
+def test_a_planned_env_without_episodes_has_a_row() -> None:
+    (row,) = build_rows([Run([], {(CLEAN, "agent"): 5})])
+    assert (row.planned, row.valid, row.invalid) == (5, 0, 0)
+    assert row.metrics["sr"].n == 0
+    (empty,) = build_rows([Run([], {(CLEAN, "agent"): 0})])
+    assert math.isnan(empty.coverage)
+
+
+def test_runs_add_up() -> None:
+    first = Run([clean(task_id="1", success=True)], {(CLEAN, "agent"): 1})
+    second = Run([clean(task_id="2")], {(CLEAN, "agent"): 2})
+    unplanned = Run([clean(task_id="3")])
+    (row,) = build_rows([first, second, unplanned])
+    assert (row.planned, row.valid) == (4, 3)
+
+
+def test_no_episode_counts_twice() -> None:
+    with pytest.raises(UsageError, match=r"stands twice.*'t7'"):
+        build_rows([Run([clean(task_id="t7")]), Run([clean(task_id="t7")])])
+
+
+def test_more_episodes_than_planned_is_an_error() -> None:
+    with pytest.raises(UsageError, match="2 episodes, but 1 planned"):
+        build_rows([Run([clean(task_id="1"), clean(task_id="2")], {(CLEAN, "agent"): 1})])
+
+
+def test_outcomes_tokens_and_flags_stand_beside_the_metrics() -> None:
+    episodes = [
+        clean(task_id="1", flags=("can_never_pass",)),
+        clean(task_id="2", flags=("can_never_pass",), input_tokens=None),
+        clean(task_id="3", success=True, estimated_tokens=True),
+    ]
+    (row,) = build_rows([Run(episodes)])
+    assert row.outcomes["continued"] == 3
+    assert row.tokens == TokenKnowledge(exact=1, estimated=1, unknown=1)
+    assert row.flagged == {"can_never_pass": FlagCount(tasks=2, episodes=2, succeeded=0)}
+    assert row.metrics["sr"].n == 3  # flagged tasks count all the same
+
+
+def test_field_106_trials_are_reported_where_there_are_several() -> None:
+    episodes = [clean(task_id="t1", trial=trial, success=bool(s)) for trial, s in enumerate([1, 0, 1, 1, 0])]
+    (row,) = build_rows([Run(episodes)])
+    assert row.trials is not None
+    assert row.trials.pass_hat[2].value == pytest.approx(0.3)
+    assert all(row.trials is None for row in build_rows([Run(two_envs())]))
+
+
+def test_field_108_memory_does_not_grow_with_texts() -> None:
+    """2,000 records of 1 MB pass through; what is kept stays far below one hundredth of that."""
+
+    def stream() -> Iterator[Episode]:
+        for number in range(2000):
+            yield clean(task_id=str(number), error="x" * 1_000_000, **broken)
+
+    build_rows([Run(two_envs())])  # what is imported at first use is not counted
+    tracemalloc.start()
+    (row,) = build_rows([Run(stream())])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert row.invalid == 2000
+    assert len(row.invalid_episodes) == INVALID_SHOWN
+    assert peak < 16_000_000
+
+
+def test_json_is_the_promised_form() -> None:
+    episodes = [*two_envs(), *(clean(task_id=f"b{number}", **broken) for number in range(9))]
+    data = rows_to_json(build_rows([Run(episodes)]))
+    assert list(data) == ["rows"]
+    text = json.dumps(data, allow_nan=False)
+    row = json.loads(text)["rows"][0]
+    assert {key: row[key] for key in ("env", "agent", "planned", "valid", "invalid")} == {
+        "env": CLEAN,
+        "agent": "agent",
+        "planned": 13,
+        "valid": 4,
+        "invalid": 9,
+    }
+    assert row["metrics"]["fcr_strict"]["value"] is None
+    assert row["metrics"]["fcr_strict"]["n"] == 0
+    assert row["metrics"]["sr"] == {
+        "value": None,
+        "low": 3 / 13,
+        "high": 12 / 13,
+        "n": 4,
+        "method": "worst case",
+        "count": 3,
+        "excluded": 0,
+        "estimated": 0,
+        "withheld": True,
+    }
+    assert row["over_valid"]["sr"]["value"] == 0.75
+
+
+def test_json_of_trials() -> None:
+    episodes = [clean(task_id="t1", trial=trial, success=bool(s)) for trial, s in enumerate([1, 0, 1, 1, 0])]
+    (row,) = json.loads(json.dumps(rows_to_json(build_rows([Run(episodes)]))))["rows"]
+    assert row["trials"]["rates"] == {"t1": 0.6}
+    assert row["trials"]["flipping"]["value"] == 1
+    assert row["trials"]["pass_hat"]["3"]["value"] == pytest.approx(0.1)
+
+
+def test_no_runs_have_no_rows() -> None:
+    assert rows_to_json(build_rows([])) == {"rows": []}
