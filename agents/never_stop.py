@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 
 from toolenv.errors import UsageError
+from toolenv.sampling import sample_value
 from toolenv.seeding import mix
-from toolenv.spaces import sample_value
 from toolenv.types import NO_TOKENS, Action, Message, Observation, ToolCall, ToolCalls
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 
 from toolenv.errors import UsageError
+from toolenv.sampling import sample_action
 from toolenv.seeding import mix
-from toolenv.spaces import ActionSpace
 from toolenv.types import NO_TOKENS, Action, Observation
 
 
@@ -30,8 +30,8 @@ class Random:
         """One of: a stop, a message, or calls of tools offered."""
         first = observation.messages[0].content if observation.messages else ""
         key = mix(self.seed, first, len(observation.messages), observation.turns_left)
-        space = ActionSpace(numpy.random.default_rng(key))
-        return replace(space.sample(mask=observation.tools), usage=NO_TOKENS), memory
+        action = sample_action(numpy.random.default_rng(key), observation.tools)
+        return replace(action, usage=NO_TOKENS), memory
 
 
 def make(argument: str, options: Mapping[str, Any]) -> Random:

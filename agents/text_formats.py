@@ -12,13 +12,245 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from toolenv.types import ToolCall, ToolSpec
+from toolenv.types import ToolCall
 
-from .bare_calls import find_bare_calls
-from .call_objects import MAX_CALLS, call, calls_in, python_calls
-from .values import UnreadableError, decode_json, read_arguments, read_value, skip_space
+from .bare_calls import TextCalls, find_json_calls, find_python_calls, opening
+from .calls import MAX_CALLS, Offered, balanced_end, calls_in, python_calls, tool_name
+from .values import UnreadableError, decode_json, plain_value, read_arguments, read_value, skip_space
 
-Offered: TypeAlias = Mapping[str, ToolSpec]
+Reading: TypeAlias = tuple[list[ToolCall], int]
+"""Calls, and the place in the text after them."""
+
+_DSML = r"(?:[|｜]+DSML[|｜]+)?"
+_NAME = r"[^\s\"'<>{}\[\]]{1,256}"
+_MARK = re.compile(
+    r"(?<![`\"'\\])(?:"
+    r"(?P<open><(?:tool_calls?|functioncall|function_call|TOOLCALL)>|<\|tool_calls?(?:_start)?\|>"
+    rf"|<\|python_(?:tag|start)\|>|<{_DSML}(?:function|tool)_calls>"
+    r"|<[|｜]tool[_▁]calls(?:_section)?[_▁]begin[|｜]>)"
+    rf"|(?P<element><{_DSML}(?:function=|invoke\s+name=)[\"']?(?P<element_name>{_NAME})[\"']?\s*>)"
+    r"|(?P<mistral>\[TOOL_CALLS\])"
+    r"|(?P<begin><[|｜]tool[_▁]call[_▁]begin[|｜]>)"
+    r"|(?P<channel>\bto=functions\.(?P<channel_name>[\w.-]{1,256}))"
+    r"|(?P<broken><tool_call(?=[\s/])|<function=|<\|tool_call>)"
+    r")"
+)
+_BODY_START = re.compile(r"\s*(?:```\w*\s*)?", re.ASCII)
+_AFTER_VALUE = re.compile(r"[ \t;}\])]*(?=\s*(?:[<`]|\[TOOL_CALLS\]|\Z)|\n|[{\[])")
+_BODY_END = re.compile(r"</|<\|")
+
+_PARAMETER = re.compile(
+    rf"\s*<{_DSML}parameter(?:=|\s+name=)[\"']?(?P<name>{_NAME})[\"']?(?:\s+string=[\"'](?P<text>true|false)[\"'])?\s*>"
+)
+_PARAMETER_END = re.compile(rf"</{_DSML}parameter\s*>")
+_ELEMENT_END = re.compile(rf"\s*</{_DSML}(?:function|invoke|tool_call)\s*>")
+_GLM_NAME = re.compile(rf"({_NAME})\s*(?=<arg_key>|</tool_call>)")
+_GLM_KEY = re.compile(r"\s*<arg_key>([^<>]{1,256})</arg_key>\s*<arg_value>")
+_GLM_END = re.compile(r"\s*</tool_call>")
+_MISTRAL = re.compile(rf"\s*(?P<name>{_NAME})(?:\[CALL_ID\](?P<id>[\w-]{{1,64}}))?\s*(?:\[ARGS\])?\s*(?=\{{)")
+_BEGIN = re.compile(
+    rf"\s*(?P<head>{_NAME})\s*<[|｜]tool[_▁](?:sep|call[_▁]argument[_▁]begin)[|｜]>(?:\s*(?P<name>{_NAME})\s*(?=```))?"
+)
+_CHANNEL_END = re.compile(r"(?:\s|<\|\w+\|>|commentary|analysis|json|code|=){0,20}", re.ASCII)
+
+
+def find_calls(text: str, offered: Offered) -> TextCalls | None:
+    """The calls in a reply's visible text, or ``None`` if it holds none.
+
+    Raises:
+        UnreadableError: the text tries to call a tool and cannot be read. Nothing is run by halves: one
+            unreadable call makes the whole text unreadable.
+    """
+    mark = _MARK.search(text)
+    before = mark.start() if mark else len(text)
+    first = opening(text)
+    if first is not None and first < before and (found := find_json_calls(text, offered, before)):
+        return found
+    if mark:
+        return TextCalls(tuple(_tagged(text, mark, offered)), mark.start())
+    return find_python_calls(text, offered)
+
+
+def _tagged(text: str, mark: re.Match[str] | None, offered: Offered) -> list[ToolCall]:
+    calls: list[ToolCall] = []
+    while mark:
+        found, at = _READERS[str(_kind(mark))](text, mark, offered)
+        calls += found
+        if len(calls) > MAX_CALLS:
+            raise UnreadableError(f"more than {MAX_CALLS} calls in one reply")
+        mark = _MARK.search(text, at)
+    if not calls:
+        raise UnreadableError("a tool call was begun, but there is none in it")
+    return calls
+
+
+def _kind(mark: re.Match[str]) -> str:
+    return next(kind for kind in _READERS if mark[kind] is not None)
+
+
+def _read_body(text: str, mark: re.Match[str], offered: Offered) -> Reading:
+    """What follows an opening tag: JSON, a Python call, GLM's keys and values, or another opening tag."""
+    start = _BODY_START.match(text, mark.end())
+    at = start.end() if start else mark.end()
+    if text[at : at + 1] in ("{", "["):
+        return _read_values(text, at, offered)
+    if _MARK.match(text, at):
+        return [], at
+    if glm := _GLM_NAME.match(text, at):
+        return _read_glm(text, glm, offered)
+    end = _BODY_END.search(text, at)
+    stop = end.start() if end else len(text)
+    return python_calls(text[at:stop], offered), stop
+
+
+def _read_values(text: str, at: int, offered: Offered) -> Reading:
+    """JSON calls, one after the other."""
+    calls: list[ToolCall] = []
+    while text[at : at + 1] in ("{", "[") and not text.startswith("[TOOL_CALLS]", at):
+        found, at = _read_value_calls(text, at, offered)
+        after = _AFTER_VALUE.match(text, at)
+        if not after:
+            raise UnreadableError(f"a tool call is followed by {text[at : at + 20]!r}")
+        calls, at = calls + found, skip_space(text, after.end())
+        if len(calls) > MAX_CALLS:
+            break
+    return calls, at
+
+
+def _read_value_calls(text: str, at: int, offered: Offered) -> Reading:
+    try:
+        value, end = decode_json(text, at)
+    except UnreadableError as why:
+        stop = balanced_end(text, at)
+        if stop is None:
+            raise
+        return _read_python(text[at:stop], offered, why), stop
+    return calls_in(value, offered), end
+
+
+def _read_python(text: str, offered: Offered, why: UnreadableError) -> list[ToolCall]:
+    try:
+        return calls_in(read_value(text), offered)
+    except UnreadableError:
+        pass
+    try:
+        return python_calls(text, offered)
+    except UnreadableError:
+        raise why from None
+
+
+def _read_element(text: str, mark: re.Match[str], offered: Offered) -> Reading:
+    """``<function=f><parameter=x>1</parameter></function>``, or JSON in place of the parameters."""
+    name = tool_name(mark["element_name"], offered)
+    at = skip_space(text, mark.end())
+    if text.startswith("{", at):
+        value, at = decode_json(text, at)
+        return [ToolCall(name, read_arguments(value))], at
+    arguments: dict[str, Any] = {}
+    while parameter := _PARAMETER.match(text, at):
+        end = _PARAMETER_END.search(text, parameter.end())
+        if not end:
+            raise UnreadableError(f"the parameter {parameter['name']!r} of {name!r} is not closed")
+        written = text[parameter.end() : end.start()]
+        is_text = {"true": True, "false": False}.get(parameter["text"])
+        arguments[parameter["name"]] = _argument(written, _schema(name, parameter["name"], offered), is_text)
+        at = end.end()
+    element_end = _ELEMENT_END.match(text, at)
+    if not element_end:
+        raise UnreadableError(f"the call of {name!r} is not closed")
+    return [ToolCall(name, read_arguments(arguments))], element_end.end()
+
+
+def _read_glm(text: str, begin: re.Match[str], offered: Offered) -> Reading:
+    name, at = tool_name(begin[1], offered), begin.end()
+    arguments: dict[str, Any] = {}
+    while key := _GLM_KEY.match(text, at):
+        end = text.find("</arg_value>", key.end())
+        if end < 0:
+            raise UnreadableError(f"the argument {key[1]!r} of {name!r} is not closed")
+        arguments[key[1].strip()] = _argument(text[key.end() : end], _schema(name, key[1].strip(), offered))
+        at = end + len("</arg_value>")
+    element_end = _GLM_END.match(text, at)
+    if not element_end:
+        raise UnreadableError(f"the call of {name!r} is not closed")
+    return [ToolCall(name, read_arguments(arguments))], element_end.end()
+
+
+def _read_mistral(text: str, mark: re.Match[str], offered: Offered) -> Reading:
+    """``[TOOL_CALLS] [{…}, …]``, or ``[TOOL_CALLS]name[ARGS]{…}`` of later tokenizers."""
+    named = _MISTRAL.match(text, mark.end())
+    if not named:
+        return _read_values_only(text, mark.end(), offered)
+    value, end = decode_json(text, named.end())
+    return [ToolCall(tool_name(named["name"], offered), read_arguments(value), named["id"] or "")], end
+
+
+def _read_values_only(text: str, at: int, offered: Offered) -> Reading:
+    at = skip_space(text, at)
+    calls, end = _read_values(text, at, offered)
+    if not calls:
+        raise UnreadableError("no call follows [TOOL_CALLS]")
+    return calls, end
+
+
+def _read_begin(text: str, mark: re.Match[str], offered: Offered) -> Reading:
+    """DeepSeek V3 (``function<sep>name`` and fenced JSON), V3.1 (``name<sep>{…}``) and Kimi (``functions.name:0``)."""
+    head = _BEGIN.match(text, mark.end())
+    if not head:
+        raise UnreadableError("a tool call was begun, but its name cannot be read")
+    name = (
+        head["name"] if head["head"] == "function" and head["name"] else re.sub(r":\d+\Z", "", head["head"])
+    )
+    start = _BODY_START.match(text, head.end())
+    value, end = decode_json(text, start.end() if start else head.end())
+    return [ToolCall(tool_name(name, offered), read_arguments(value))], end
+
+
+def _read_channel(text: str, mark: re.Match[str], offered: Offered) -> Reading:
+    """gpt-oss: ``to=functions.name <|constrain|>json<|message|>{…}``, special tokens there or not."""
+    head = _CHANNEL_END.match(text, mark.end())
+    value, end = decode_json(text, head.end() if head else mark.end())
+    return [ToolCall(tool_name(mark["channel_name"], offered), read_arguments(value))], end
+
+
+def _read_broken(text: str, mark: re.Match[str], offered: Offered) -> Reading:
+    raise UnreadableError(f"{mark[0]} is not the form of a tool call")
+
+
+_READERS: Mapping[str, Callable[[str, re.Match[str], Offered], Reading]] = {
+    "open": _read_body,
+    "element": _read_element,
+    "mistral": _read_mistral,
+    "begin": _read_begin,
+    "channel": _read_channel,
+    "broken": _read_broken,
+}
+
+
+def _schema(name: str, parameter: str, offered: Offered) -> Mapping[str, Any]:
+    tool = offered.get(name)
+    properties = tool.parameters.get("properties", {}) if tool else {}
+    schema = properties.get(parameter, {})
+    return schema if isinstance(schema, Mapping) else {}
+
+
+def _argument(written: str, schema: Mapping[str, Any], is_text: bool | None = None) -> Any:
+    """The value of an argument written without quotes, by the type its schema wants."""
+    written = written.removeprefix("\n").removesuffix("\n")
+    types = _types(schema)
+    if is_text or (is_text is None and "string" in types and written.strip() != "null"):
+        return written
+    try:
+        return plain_value(read_value(written))
+    except UnreadableError:
+        return written
+
+
+def _types(schema: Mapping[str, Any]) -> set[Any]:
+    branches = [
+        branch for key in ("anyOf", "oneOf") for branch in schema.get(key, ()) if isinstance(branch, Mapping)
+    ]
+    kinds = [one.get("type", ()) for one in (schema, *branches)]
+    return {kind for one in kinds for kind in ([one] if isinstance(one, str) else one)}

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolenv.rendering import mend_surrogates
+from toolenv.json_values import mend_surrogates
 
 MAX_CHARACTERS = 2_000_000
 MAX_LITERAL = 50_000
@@ -22,7 +22,9 @@ _STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.)\]}\"])[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])", re.ASCII)
 # Python itself must never see what could make its parser deep or slow: operators, chains, comprehensions.
 _PLAIN_CODE = re.compile(r"[\w\s\[\](){},:.=\"]*")
-_NOT_PLAIN = re.compile(r"[\w\")\]}]\s+[\w\"({\[]|\"\"\s*\"|\"\w|\w\"|[\w\")\]}]\[|[\")\]}][({]|\w\{|(?:\.\w+){6}|==|:=|\b\d\w")
+_NOT_PLAIN = re.compile(
+    r"[\w\")\]}]\s+[\w\"({\[]|\"\"\s*\"|\"\w|\w\"|[\w\")\]}]\[|[\")\]}][({]|\w\{|(?:\.\w+){6}|==|:=|\b\d\w"
+)
 _KNOWN_ESCAPE = re.compile(r"\\([\\'\"abfnrtvxuUN0\n])|\\")
 _BRACKET = re.compile(r"[\[\](){}]")
 

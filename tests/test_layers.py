@@ -23,6 +23,7 @@ SUPPORT = (
     "names",
     "rendering",
     "schema",
+    "sampling",
     "seeding",
     "stopping",
     "transcript",

@@ -63,4 +63,4 @@ __all__ = [
     "rollout",
 ]
 
-import envs_registry as _envs_registry  # noqa: E402, F401  (registers the ids; it needs the names above)
+import envs_registry as _envs_registry  # noqa: F401  (registers the ids; it needs the names above)

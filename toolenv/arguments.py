@@ -150,7 +150,7 @@ class ArgumentChecker:
         return Checked(arguments, problem)
 
     def describe(self, arguments: Mapping[str, Any]) -> str:
-        """What is wrong with arguments that break the schema: one line for the agent to read."""
+        """What is wrong with arguments that break the schema, for the agent to read."""
         sources = chain(self._missing(arguments), self._unknown(arguments), self._bad_values(arguments))
         problems = list(islice(sources, MAX_PROBLEMS + 1)) or [_problem(self._validator, arguments)]
         if len(problems) > MAX_PROBLEMS:

@@ -203,7 +203,6 @@ def _same_kind_of_list(expected: Any, actual: Any) -> bool:
     return any(isinstance(expected, kind) and isinstance(actual, kind) for kind in (list, tuple))
 
 
-
 def _is_object(value: Any) -> bool:
     return value is not None and not isinstance(value, _PLAIN)
 

@@ -18,7 +18,6 @@ from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
 from toolenv.judge import decide_text, judge
 from toolenv.kernel.protocol import Kernel, Slot, World
 from toolenv.names import lookup_table
-from toolenv.policy import check_action
 from toolenv.rendering import cut
 from toolenv.seeding import episode_seed
 from toolenv.source import TaskSource
@@ -38,6 +37,7 @@ from toolenv.types import (
     ToolResult,
     ToolSpec,
     Usage,
+    check_action,
 )
 
 RAW_LIMIT = 20_000
@@ -60,7 +60,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         render_mode: ``"ansi"`` makes :meth:`render` return the conversation as text.
     """
 
-    metadata = {"render_modes": ["ansi"]}  # noqa: RUF012  (gymnasium's own declaration)
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012  (as gymnasium declares it)
 
     def __init__(self, source: TaskSource, render_mode: str | None = None) -> None:
         if render_mode not in (None, "ansi"):
@@ -75,10 +75,11 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         self._lookup: Mapping[str, ToolSpec] = {}
         self._task: Task | None = None
         self._messages: list[ChatMessage] = []
+        self._lost_usage: Usage | None = None
 
     # Building a numpy generator costs more than a step, so it is built when somebody asks for it.
     @property
-    def _np_random(self) -> numpy.random.Generator | None:  # type: ignore[override]
+    def _np_random(self) -> numpy.random.Generator | None:
         if self._generator is None and self._np_random_seed is not None:
             self._generator, _ = seeding.np_random(self._np_random_seed)
         return self._generator
@@ -161,14 +162,14 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         elif isinstance(action, Stop):
             self._stop(action)
         else:
-            self._answer_malformed(check_action(action, "given to step()"))
+            self._answer_malformed(check_action(action, "the caller of step()"))
         if self._ending == "running":
             if self._decisions < self.source.max_turns:
                 return self._observe(), 0.0, False, False, {}
             self._end("truncated")
         return self._finish()
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The conversation as text in mode ``"ansi"``, else ``None``."""
         return render_conversation(self._observe()) if self.render_mode == "ansi" else None
 
@@ -208,8 +209,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         self._steps: list[Step] = []
         self._checkpoints: list[str] = []
         self._call_ids: set[str] = set()
-        self._ending, self._error = "running", ""
-        self._lost_usage: Usage | None = None
+        self._ending, self._error, self._lost_usage = "running", "", None
         self._offer()
 
     def _offer(self) -> None:
@@ -292,7 +292,9 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         action = replace(action, raw=clean_text(action.raw))
         self._steps.append(Step(self._turn, action))
         self._messages.append(ChatMessage("assistant", action.raw[:RAW_LIMIT] or "(no output)"))
-        self._messages.append(ChatMessage("user", f"Error: your last output could not be used: {action.why}."))
+        self._messages.append(
+            ChatMessage("user", f"Error: your last output could not be used: {action.why}.")
+        )
 
     def _end(self, ending: Ending) -> None:
         self._ending = ending

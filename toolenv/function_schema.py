@@ -41,12 +41,10 @@ def tool_from_function(function: Callable[..., Any]) -> ToolSpec:
     parameters = _parameters(function, name)
     summary, descriptions = _documentation(function, name, parameters)
     types, definitions = _type_schemas(parameters, name)
-    properties = {}
-    for key, parameter in parameters.items():
-        properties[key] = {**types[key], "description": descriptions[key]}
-        if parameter.default is not parameter.empty:
-            properties[key]["default"] = _json_default(parameter, name)
-    required = [key for key in properties if "default" not in properties[key]]
+    properties = {key: {**types[key], "description": descriptions[key]} for key in parameters}
+    required = [key for key, parameter in parameters.items() if parameter.default is parameter.empty]
+    for key in parameters.keys() - set(required):
+        properties[key]["default"] = _json_default(parameters[key], name)
     schema = _tidy({"properties": properties, "required": required, "$defs": definitions}, definitions)
     return ToolSpec(name, summary, to_json_schema(schema, f"function {name}")[0])
 
@@ -75,13 +73,21 @@ def _documentation(
     function: Callable[..., Any], name: str, parameters: Collection[str]
 ) -> tuple[str, dict[str, str]]:
     """What the docstring says of the function, and of each parameter."""
-    import docstring_parser
+    from docstring_parser import ParseError
+    from docstring_parser.google import parse
 
-    text = docstring_parser.parse(inspect.getdoc(function) or "", docstring_parser.DocstringStyle.GOOGLE)
+    try:
+        text = parse(inspect.getdoc(function) or "")
+    except ParseError as error:
+        raise SchemaError(f"the docstring of function {name} cannot be read: {error}") from error
     summary = "\n\n".join(part for part in (text.short_description, text.long_description) if part)
     if not summary:
         raise SchemaError(f"function {name} has no docstring; it is what agents know of the tool")
-    entries = {entry.arg_name: " ".join((entry.description or "").split()) for entry in text.params}
+    entries = {
+        entry.arg_name: " ".join((entry.description or "").split())
+        for entry in text.params
+        if entry.args[0] == "param"
+    }
     for key in parameters:
         if not entries.get(key):
             raise SchemaError(

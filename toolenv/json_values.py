@@ -51,7 +51,10 @@ def _is_flat(value: dict[Any, Any]) -> bool:
         if kind is str:
             if not item.isascii() or len(item) > _FLAT_LENGTH:
                 return False
-        elif not (kind is bool or (kind is int and -_FLAT_INTEGER < item < _FLAT_INTEGER) or item is None):
+        elif kind is int:
+            if not -_FLAT_INTEGER < item < _FLAT_INTEGER:
+                return False
+        elif not (kind is bool or item is None or (kind is float and math.isfinite(item))):
             return False
     return True
 

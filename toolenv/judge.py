@@ -53,7 +53,8 @@ class Decision:
         strict: an explicit stop signal only.
         lenient: the paper's equivalent phrasings count too (Appendix F).
         decided_by: ``stop_signal``, ``stop_phrase``, ``message``, ``malformed``, ``truncated``,
-            ``truncated_by_length``, ``terminal_tool``, ``context_window``, ``grader_error``, or an invalid ending.
+            ``truncated_by_length``, ``terminal_tool``, ``context_window``, ``grader_error``, or an
+            invalid ending.
         span: the text that decided, where there is one.
     """
 
@@ -123,7 +124,9 @@ def decide(trace: Trace) -> Decision:
     if isinstance(last, Message):
         return decide_text(last.text)
     if isinstance(last, Malformed):
-        return Decision("feasible", "feasible", "truncated_by_length" if last.kind == "length" else "malformed")
+        return Decision(
+            "feasible", "feasible", "truncated_by_length" if last.kind == "length" else "malformed"
+        )
     return Decision("feasible", "feasible", trace.ending)
 
 

@@ -7,9 +7,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from toolenv.errors import UsageError
 from toolenv.task import Task
-from toolenv.types import Action, Malformed, Message, Observation, Stop, ToolCalls
-
-ACTION_TYPES = (ToolCalls, Message, Stop, Malformed)
+from toolenv.types import Action, Observation
 
 PolicyFunction: TypeAlias = Callable[[Observation], Action]
 
@@ -64,20 +62,6 @@ def as_policy(policy: Policy | PolicyFunction) -> Policy:
     if callable(policy) and not isinstance(policy, type):
         return FunctionPolicy(policy)
     raise UsageError(
-        f"{policy!r} is no policy: give an object with `name` and `act(observation, memory) -> (action, memory)`,"
-        " or a function `observation -> action`"
-    )
-
-
-def check_action(action: object, policy_name: str) -> Action:
-    """``action``, if it is one.
-
-    Raises:
-        UsageError: it is not; the message names the policy and what it returned.
-    """
-    if isinstance(action, ACTION_TYPES):
-        return action
-    raise UsageError(
-        f"policy {policy_name!r} returned {type(action).__name__} {action!r:.200}; "
-        "an action is one of ToolCalls, Message, Stop, Malformed"
+        f"{policy!r} is no policy: give an object with `name` and `act(observation, memory) -> "
+        "(action, memory)`, or a function `observation -> action`"
     )

@@ -12,9 +12,9 @@ from toolenv.env import ToolEnv
 from toolenv.episode import Episode
 from toolenv.errors import ContextWindowError, ServerError, UsageError
 from toolenv.judge import Verdict
-from toolenv.policy import Policy, PolicyFunction, Privileged, as_policy, check_action
+from toolenv.policy import Policy, PolicyFunction, Privileged, as_policy
 from toolenv.trace import Ending, Trace
-from toolenv.types import Action, Observation, ToolCalls
+from toolenv.types import Action, Observation, ToolCalls, check_action
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def rollout(
         except Exception as error:
             info = _abort(tool_env, error)
             break
-        observation, _, _, _, info = env.step(check_action(action, policy.name))
+        observation, _, _, _, info = env.step(check_action(action, f"policy {policy.name!r}"))
     name = env_id or (env.spec.id if env.spec is not None else "")
     trace = tool_env.trace
     verdict = Verdict(**info["verdict"])
@@ -73,7 +73,10 @@ def rollout(
 
 
 def _abort(env: ToolEnv, error: Exception) -> dict[str, Any]:
-    endings: dict[type[Exception], Ending] = {ServerError: "server_error", ContextWindowError: "context_window"}
+    endings: dict[type[Exception], Ending] = {
+        ServerError: "server_error",
+        ContextWindowError: "context_window",
+    }
     for kind, ending in endings.items():
         if isinstance(error, kind):
             return env.abort(ending, str(error), getattr(error, "usage", None))

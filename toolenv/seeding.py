@@ -20,5 +20,5 @@ def uniform(*key: int | str) -> float:
 
 
 def episode_seed(seed: int, episode: int) -> int:
-    """The seed of the ``episode``-th episode after ``reset(seed=seed)``; of the first one, ``seed`` itself."""
+    """The seed of an episode after ``reset(seed=seed)``, counted from 0; of the first, ``seed`` itself."""
     return seed if episode == 0 else mix("episode", seed, episode)

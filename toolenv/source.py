@@ -107,7 +107,9 @@ def make_source(
     """
     subset = suite.default_subset if subset is None else subset
     if subset in suite.unavailable:
-        raise UsageError(f"subset {subset!r} of suite {suite.name} is not available: {suite.unavailable[subset]}")
+        raise UsageError(
+            f"subset {subset!r} of suite {suite.name} is not available: {suite.unavailable[subset]}"
+        )
     if subset not in suite.subsets:
         raise UnknownNameError("subset", subset, suite.subsets, where=f"suite {suite.name}")
     if condition not in CONDITIONS:
@@ -126,12 +128,19 @@ def make_source(
         masked = {task_id: masked[task_id] for task_id in wanted if task_id in masked}
     source = TaskSource(suite, condition, clean, masked, float(prior), cap, manifest.hash)
     if not source.task_ids:
-        raise UsageError(f"{suite.name}-{condition}, subset {subset!r}: no task is left; {_why_none(manifest)}")
+        raise UsageError(
+            f"{suite.name}-{condition}, subset {subset!r}: no task is left; {_why_none(manifest)}"
+        )
     return source
 
 
 def _check_number(name: str, value: float, low: float, high: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not (low <= value <= high) or math.isnan(value):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not (low <= value <= high)
+        or math.isnan(value)
+    ):
         raise UsageError(f"{name}={value!r}: give a number from {low} to {high}")
 
 
@@ -187,7 +196,9 @@ def _foreign_masks(path: Path, suite: Suite, clean: Mapping[str, Task]) -> MaskM
             pool = {tool.name for tool in clean[task_id].tools}
             for tool in tools:
                 if tool not in pool:
-                    raise DataCorruptError(f"{path}: task {task_id!r} masks {tool!r}, which is not in its pool")
+                    raise DataCorruptError(
+                        f"{path}: task {task_id!r} masks {tool!r}, which is not in its pool"
+                    )
     return manifest
 
 
@@ -195,4 +206,6 @@ def _why_none(manifest: MaskManifest) -> str:
     reasons: dict[str, int] = {}
     for reason in manifest.excluded.values():
         reasons[reason] = reasons.get(reason, 0) + 1
-    return "; ".join(f"{count} × {reason}" for reason, count in sorted(reasons.items())) or "the subset is empty"
+    return (
+        "; ".join(f"{count} × {reason}" for reason, count in sorted(reasons.items())) or "the subset is empty"
+    )

@@ -47,7 +47,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Task:
-    """One task, frozen.
+    r"""One task, frozen.
 
     Attributes:
         id: unique within its suite.
@@ -55,7 +55,7 @@ class Task:
         tools: the whole pool T.
         reference: the truth.
         label: y (§4.3): whether the offered tools suffice.
-        mask: C (§3.2), the critical tools taken away; what remains is T' = T \\ C.
+        mask: C (§3.2), the critical tools taken away; what remains is T' = T \ C.
         turns: the user turns after the first.
         terminal_tools: tools whose call ends the episode.
         flags: what a reader of the numbers must know, e.g. ``can_never_pass``.

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from toolenv.errors import UsageError
+
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Label: TypeAlias = Literal["feasible", "infeasible"]
 ResultKind: TypeAlias = Literal[
@@ -176,6 +178,20 @@ class Malformed:
 
 
 Action: TypeAlias = ToolCalls | Message | Stop | Malformed
+
+
+def check_action(action: object, giver: str) -> Action:
+    """``action``, if it is one.
+
+    Raises:
+        UsageError: it is not; the message names who gave it and what it is.
+    """
+    if isinstance(action, ToolCalls | Message | Stop | Malformed):
+        return action
+    raise UsageError(
+        f"{giver} gave {type(action).__name__} {action!r:.200}; "
+        "an action is one of ToolCalls, Message, Stop, Malformed"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,9 @@ def _check_oracle(env: ToolEnv, oracle: Policy, task: Task, seed: int) -> Iterat
     episode = rollout(env, oracle, seed=seed, task_id=task.id).episode
     right = episode.decision == "infeasible" if task.label == "infeasible" else episode.success is True
     if not episode.valid or not right:
-        yield Finding(task.id, "oracle", episode.error or f"decided by {episode.decided_by}, success {episode.success}")
+        yield Finding(
+            task.id, "oracle", episode.error or f"decided by {episode.decided_by}, success {episode.success}"
+        )
 
 
 def _check_noop(env: ToolEnv, noop: Policy, task: Task, seed: int) -> Iterator[Finding]:
@@ -92,7 +94,9 @@ def _check_leaks(env: ToolEnv, source: TaskSource, task: Task, seed: int) -> Ite
         yield Finding(task.id, "leak", f"reset() tells {sorted(info)}")
     expected = Observation(task.messages, task.offered(), source.max_turns)
     if observation != expected:
-        yield Finding(task.id, "leak", "the first observation is not the task's messages and the tools offered")
+        yield Finding(
+            task.id, "leak", "the first observation is not the task's messages and the tools offered"
+        )
     yield from _check_step_info(env, task)
     if task.mask:
         yield from _check_masked_answers(source, task, seed)
@@ -127,5 +131,3 @@ def summarise(results: Iterator[tuple[Task, list[Finding]]]) -> Validation:
         flagged.update(task.flags)
         findings += problems
     return Validation(tasks, flagged, tuple(findings))
-
-

@@ -193,7 +193,7 @@ class _FixedTime(datetime.datetime):
         return self if self.utcoffset() is not None else self.replace(tzinfo=datetime.UTC)
 
 
-_FixedTime.__module__, _FixedTime.__qualname__ = "datetime", "datetime"  # its repr is datetime's
+_FixedTime.__name__ = "datetime.datetime"  # as its repr and Python's errors call it
 
 
 class _OwnPrecision(threading.local):

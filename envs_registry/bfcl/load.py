@@ -8,17 +8,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from envs_registry import DATA_FOLDER
+from envs_registry.bfcl.categories import Category
+from envs_registry.bfcl.ground_truth import join_by_id
+from envs_registry.bfcl.single_turn import AcknowledgingWorld, CallReference, RelevanceReference
 from toolenv.data import DataStore
 from toolenv.errors import DataCorruptError, DataMissingError, SchemaError
 from toolenv.names import with_wire_names
 from toolenv.schema import to_json_schema
 from toolenv.task import Task
 from toolenv.types import ChatMessage, ToolSpec
-
-from envs_registry import DATA_FOLDER
-from envs_registry.bfcl.categories import Category
-from envs_registry.bfcl.ground_truth import join_by_id
-from envs_registry.bfcl.single_turn import AcknowledgingWorld, CallReference, RelevanceReference
 
 
 def data_folder() -> Path:
@@ -62,7 +61,9 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 def _single_turn(category: Category, entry: Mapping[str, Any], answer: Any) -> Task:
     documents = entry["function"]
     if category.kind == "calls":
-        reference: CallReference | RelevanceReference = CallReference(category.name, documents, answer["ground_truth"])
+        reference: CallReference | RelevanceReference = CallReference(
+            category.name, documents, answer["ground_truth"]
+        )
     else:
         reference = RelevanceReference("call" if category.kind == "call_expected" else "no_call")
     natural = category.kind == "no_call_expected"

@@ -7,16 +7,15 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from toolenv.errors import DataCorruptError
-from toolenv.names import with_wire_names
-from toolenv.task import Task, Turn
-from toolenv.types import ChatMessage, ToolSpec
-
 from envs_registry.bfcl.backends import TASK_DATE, load_backends
 from envs_registry.bfcl.categories import Category
 from envs_registry.bfcl.load import read_lines, tool_spec
 from envs_registry.bfcl.multi_turn_rules import MultiTurnReference, parse_call
 from envs_registry.bfcl.multi_turn_world import MultiTurnWorld
+from toolenv.errors import DataCorruptError
+from toolenv.names import with_wire_names
+from toolenv.task import Task, Turn
+from toolenv.types import ChatMessage, ToolSpec
 
 DOCUMENTS: Mapping[str, str] = {
     "GorillaFileSystem": "gorilla_file_system",
@@ -44,7 +43,10 @@ def multi_turn_task(
     make_world = partial(
         _make_world, package, classes, entry["initial_config"], "long_context" in category.name
     )
-    turns = [_turn(messages, entry.get("missed_function", {}).get(str(index), ())) for index, messages in enumerate(entry["question"])]
+    turns = [
+        _turn(messages, entry.get("missed_function", {}).get(str(index), ()))
+        for index, messages in enumerate(entry["question"])
+    ]
     return Task(
         id=entry["id"],
         messages=(*_date(classes), *turns[0].messages),
@@ -85,7 +87,9 @@ def _documents(package: Path, name: str) -> tuple[Mapping[str, Any], ...]:
 
 @cache
 def _pool(package: Path, classes: tuple[str, ...]) -> tuple[ToolSpec, ...]:
-    return with_wire_names([tool_spec(document) for name in classes for document in _documents(package, name)])
+    return with_wire_names(
+        [tool_spec(document) for name in classes for document in _documents(package, name)]
+    )
 
 
 @cache

@@ -11,15 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from envs_registry.bfcl.ast_rules import check_calls
+from envs_registry.bfcl.ground_truth import solution_calls
 from toolenv.arguments import check_arguments
 from toolenv.canonical import digest
 from toolenv.schema import to_json_schema
 from toolenv.task import Score
 from toolenv.trace import Trace
 from toolenv.types import Action, Message, Stop, ToolCall, ToolCalls, ToolSpec
-
-from envs_registry.bfcl.ast_rules import check_calls
-from envs_registry.bfcl.ground_truth import solution_calls
 
 ACKNOWLEDGEMENT = '{"status": "accepted"}'
 """What every call that fits its schema returns."""
@@ -88,7 +87,11 @@ class CallReference:
     def score(self, trace: Trace) -> Score:
         """Judge the accepted calls, exact repeats once; with the repeats, should the task ask for them."""
         once = self._check(accepted_calls(trace))
-        return once if once.success else replace(self._check([call for call, _ in trace.calls("ok")]), why=once.why)
+        return (
+            once
+            if once.success
+            else replace(self._check([call for call, _ in trace.calls("ok")]), why=once.why)
+        )
 
     def _check(self, calls: Sequence[ToolCall]) -> Score:
         made = [(call.name, call.arguments) for call in calls]

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
+from envs_registry.bfcl.categories import CATEGORIES, SUBSETS, UNAVAILABLE
 from toolenv.errors import DataCorruptError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
 from toolenv.task import Task
-
-from envs_registry.bfcl.categories import CATEGORIES, SUBSETS, UNAVAILABLE
 
 MASKS = Path(__file__).parent / "masks"
 

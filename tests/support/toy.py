@@ -78,7 +78,10 @@ class PaidReference:
     def solution(self) -> tuple[Action, ...]:
         if self.balance == 100:
             return (Message("Nothing to do."),)
-        return (ToolCalls((ToolCall("pay", {"account": "A1", "amount": 100 - self.balance}),)), Message("Paid."))
+        return (
+            ToolCalls((ToolCall("pay", {"account": "A1", "amount": 100 - self.balance}),)),
+            Message("Paid."),
+        )
 
 
 class Toy:
@@ -108,7 +111,13 @@ class Toy:
     def masks(self, subset: str) -> MaskManifest:
         masks = {"pay-7": ("pay",), "pay-30": ("pay",), "two-turns": ("pay",)}
         return MaskManifest(
-            self.name, subset, "none", "by hand", masks, {"idle": "no tool is used"}, {"idle": ("do_nothing_passes",)}
+            self.name,
+            subset,
+            "none",
+            "by hand",
+            masks,
+            {"idle": "no tool is used"},
+            {"idle": ("do_nothing_passes",)},
         )
 
     def world(self, task: Task, seed: int) -> Bank:

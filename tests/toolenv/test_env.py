@@ -9,8 +9,8 @@ import math
 import gymnasium
 import pytest
 from gymnasium.utils.env_checker import check_env
-from tests.support.toy import Toy, toy_source
 
+from tests.support.toy import Toy, toy_source
 from toolenv import (
     Malformed,
     Message,
@@ -99,7 +99,9 @@ def test_field_018_every_call_gets_one_reply_in_order() -> None:
 def test_field_018_replies_also_when_a_call_ends_the_episode() -> None:
     made = env()
     made.reset(options={"task_id": "pay-7"})
-    observation, _, _, truncated, info = made.step(ToolCalls((ToolCall("crash", {}, "a"), ToolCall("pay", {}, "b"))))
+    observation, _, _, truncated, info = made.step(
+        ToolCalls((ToolCall("crash", {}, "a"), ToolCall("pay", {}, "b")))
+    )
     assert truncated
     assert [reply.call_id for reply in observation.messages[-2:]] == ["a", "b"]
     assert info["verdict"]["valid"] is False
@@ -129,7 +131,11 @@ def test_call_ids_are_unique() -> None:
     made = env()
     made.reset(options={"task_id": "pay-7"})
     balance = {"account": "A1"}
-    made.step(ToolCalls(tuple(ToolCall("accounts.balance", balance, given) for given in ("", "x", "x", "call00001"))))
+    made.step(
+        ToolCalls(
+            tuple(ToolCall("accounts.balance", balance, given) for given in ("", "x", "x", "call00001"))
+        )
+    )
     made.step(call("accounts.balance", "x", account="A1"))
     ids = [made_call.id for made_call, _ in made.trace.calls()]
     assert len(set(ids)) == 5
@@ -281,9 +287,9 @@ def test_field_044_any_text_is_in_the_observation_space(text: str) -> None:
 
 def test_wrong_values_are_named() -> None:
     made = env()
-    with pytest.raises(UnknownNameError, match="'pay-8'.*did you mean 'pay-7'"):
+    with pytest.raises(UnknownNameError, match=r"'pay-8'.*did you mean 'pay-7'"):
         made.reset(options={"task_id": "pay-8"})
-    with pytest.raises(UnknownNameError, match="reset option 'task'.*task_id"):
+    with pytest.raises(UnknownNameError, match=r"reset option 'task'.*task_id"):
         made.reset(options={"task": "pay-7"})
     with pytest.raises(UsageError, match="seed=-1"):
         made.reset(seed=-1)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolenv.json_values import MAX_DEPTH, MAX_SIZE, UnusableValueError, clean_json
@@ -24,6 +24,7 @@ JSON_VALUES = st.recursive(
 )
 
 
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(JSON_VALUES)
 def test_a_json_value_comes_back_equal_and_independent(value: Any) -> None:
     before = copy.deepcopy(value)

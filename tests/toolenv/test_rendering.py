@@ -19,7 +19,7 @@ from uuid import UUID
 import numpy as np
 import pydantic
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolenv.errors import ToolFault, UsageError
@@ -222,6 +222,7 @@ def test_field_079_surrogates_are_mended(returned: object, text: str) -> None:
     assert render(returned).encode()
 
 
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), lambda inner: (
     st.lists(inner) | st.dictionaries(st.text(), inner) | st.sets(st.integers()) | st.tuples(inner)
 )))  # fmt: skip

@@ -42,7 +42,9 @@ def status() -> None:
     rows = store().status()
     for row in rows:
         size = f"{row.size / 1e6:.1f} MB" if row.size else ""
-        state = row.state + (f" (no {', '.join(row.missing_parts)})" if row.missing_parts and row.parts else "")
+        state = row.state + (
+            f" (no {', '.join(row.missing_parts)})" if row.missing_parts and row.parts else ""
+        )
         table.add_row(row.key, state, row.version, row.licence, size, str(row.path))
     console().print(table)
     for row in rows:
@@ -51,7 +53,9 @@ def status() -> None:
 
 @data_app.command()
 def verify(
-    keys: Annotated[list[str] | None, typer.Argument(metavar="SUITE…", help="Data sets; all that are there.")] = None,
+    keys: Annotated[
+        list[str] | None, typer.Argument(metavar="SUITE…", help="Data sets; all that are there.")
+    ] = None,
 ) -> None:
     """Hash every file of the data sets again; exit status 1 if any is not what it should be."""
     chosen = keys or [row.key for row in store().status() if row.state != "absent"]

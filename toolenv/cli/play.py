@@ -20,7 +20,9 @@ HELP = "Type: NAME {json arguments} to call a tool, stop REASON, say TEXT, or to
 @app.command()
 def play(
     env: Annotated[str, typer.Argument(metavar="ENV", help="Environment id; see: toolenv envs")],
-    task: Annotated[str | None, typer.Option(metavar="ID", help="The task; by default one drawn by --seed.")] = None,
+    task: Annotated[
+        str | None, typer.Option(metavar="ID", help="The task; by default one drawn by --seed.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the episode.")] = 0,
     subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
 ) -> None:
@@ -31,7 +33,11 @@ def play(
     observation, _ = made.reset(seed=seed, options=None if task is None else {"task_id": task})
     done, shown = False, 0
     while not done:
-        typer.echo(render_conversation(type(observation)(observation.messages[shown:], observation.tools, observation.turns_left)))
+        typer.echo(
+            render_conversation(
+                type(observation)(observation.messages[shown:], observation.tools, observation.turns_left)
+            )
+        )
         shown = len(observation.messages)
         observation, _, terminated, truncated, info = made.step(_ask(tool_env))
         done = terminated or truncated

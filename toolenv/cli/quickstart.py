@@ -19,7 +19,9 @@ ENVS = ("ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0")
 
 @app.command()
 def quickstart(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the runs.")] = Path("runs/quickstart"),
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the runs.")] = Path(
+        "runs/quickstart"
+    ),
     html: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
     limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
 ) -> None:

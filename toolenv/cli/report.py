@@ -16,7 +16,9 @@ from toolenv.report.serial import rows_to_json
 
 @app.command()
 def report(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Run directories, or folders of them.")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR…", help="Run directories, or folders of them.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write an HTML page.")] = None,
 ) -> None:

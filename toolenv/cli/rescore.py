@@ -22,7 +22,9 @@ from toolenv.runner.store import find_runs, read_header, read_rollouts
 
 @app.command()
 def rescore(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR…", help="Run directories, or folders of them.")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR…", help="Run directories, or folders of them.")
+    ],
 ) -> None:
     """Judge the traces of runs again, say which episodes change, and print the new table.
 
@@ -41,7 +43,9 @@ def rescore(
     show(build_rows(runs))
     for old, new in changed[:20]:
         typer.echo(f"changed: {old.env} {old.task_id} trial {old.trial}: {_brief(old)} -> {_brief(new)}")
-    typer.echo(f"{sum(len(list(run.episodes)) for run in runs)} episodes judged again, {len(changed)} changed")
+    typer.echo(
+        f"{sum(len(list(run.episodes)) for run in runs)} episodes judged again, {len(changed)} changed"
+    )
     if changed:
         raise typer.Exit(1)
 

@@ -32,7 +32,8 @@ def run(
     masks: Annotated[Path | None, typer.Option(help="Mask manifest to use instead of the suite's.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Server of chat agents.")] = None,
     agent_option: Annotated[
-        list[str] | None, typer.Option("--agent-option", metavar="NAME=VALUE", help="Any other agent setting.")
+        list[str] | None,
+        typer.Option("--agent-option", metavar="NAME=VALUE", help="Any other agent setting."),
     ] = None,
 ) -> None:
     """Run episodes, keep them in a run directory, and print the table.
@@ -55,7 +56,10 @@ def run(
         )
         for spec in dict.fromkeys(agent)
     ]
-    folders = [execute(one, _folder(one, out, len(configs)), concurrency=concurrency, resume=resume) for one in configs]
+    folders = [
+        execute(one, _folder(one, out, len(configs)), concurrency=concurrency, resume=resume)
+        for one in configs
+    ]
     show(rows_of(folders))
     typer.echo("Runs: " + " ".join(map(str, folders)))
 

@@ -21,7 +21,7 @@ from toolenv.data.manifest import is_safe
 from toolenv.errors import DataCorruptError
 
 MAX_FILE_BYTES = 64 * 2**20
-"""The largest file taken out; ten times the largest that a suite reads."""
+"""The largest file taken out; over ten times the largest that a suite reads."""
 MAX_TOTAL_BYTES = 512 * 2**20
 """The most taken out of one archive."""
 MAX_UNPACKED_BYTES = 16 * 2**30

@@ -72,5 +72,5 @@ def _explain(source: DataSource, label: str, lacks: dict[str, list[str]]) -> str
     layouts = ", ".join(repr(layout.name) for layout in source.layouts)
     return (
         f"{label} is no copy of {source.title} in a layout known here ({layouts}); "
-        f"for {name!r}, the nearest, {len(absent)} files are absent: {shown}"
+        f"{name!r}, the nearest, has {len(absent)} more: {shown}"
     )

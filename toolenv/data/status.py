@@ -116,7 +116,7 @@ def complaint(found: Found) -> DataMissingError | DataCorruptError:
         )
     lost = missing_files(target, found.files)
     return DataCorruptError(
-        f"{target} has lost {len(lost)} files since the pull, {lost[0]} first; repair it with: {command}"
+        f"{target} lacks {lost[0]} and {len(lost) - 1} more since the pull; repair it with: {command}"
     )
 
 

@@ -113,8 +113,8 @@ class DataStore:
     ) -> DataStatus:
         """Get a data set, check every file against its manifest, and only then put it in place.
 
-        Killed at any moment, it leaves a whole copy, the old or the new, or none. Several at once wait for the
-        first. What is whole already stays. Nothing of the data set is run.
+        Killed at any moment, it leaves a whole copy, the old or the new, or none. Several at once wait for
+        the first. What is whole already stays. Nothing of the data set is run.
 
         Args:
             key: the data set.

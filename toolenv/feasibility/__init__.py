@@ -1,0 +1,1 @@
+"""Feasibility: from traces to critical tools to masks."""

@@ -29,7 +29,7 @@ FLAGS: Mapping[str, str] = {
     "can_never_pass": "no call sequence is accepted by the data set's own scoring rules",
     "mask_empties_pool": "masking the critical tools leaves no tool at all",
     "do_nothing_passes": "an agent that does nothing is scored as successful",
-    "reference_breaks_schema": "the data set's right answer breaks its own schema, which is then not enforced",
+    "reference_breaks_schema": "the right answer breaks the data set's own schema, which is then not enforced",
     "no_reference": "the data set does not say what would be right, so no oracle can play it",
     "natural_negative": "infeasible as the data set ships it; nothing was masked",
     "query_grounded": "the query already holds what the masked tool would fetch",
@@ -97,7 +97,9 @@ class MaskManifest:
             raise DataCorruptError(f"{where}: version {found!r}, expected {MANIFEST_VERSION}")
         body = {key: value for key, value in data.items() if key != "hash"}
         if data.get("hash") != _hash(body):
-            raise DataCorruptError(f"{where}: hash {data.get('hash')} does not match its content {_hash(body)}")
+            raise DataCorruptError(
+                f"{where}: hash {data.get('hash')} does not match its content {_hash(body)}"
+            )
         return cls(
             suite=data["suite"],
             subset=data["subset"],

@@ -65,7 +65,9 @@ class CleanKernel:
         if spec is None:
             return unknown_tool(call.name, self._offered[slot.turn])
         if call.problem:
-            return ToolResult(f"Error: the arguments of {call.name} could not be read: {call.problem}", "invalid_arguments")
+            return ToolResult(
+                f"Error: the arguments of {call.name} could not be read: {call.problem}", "invalid_arguments"
+            )
         checked = check_arguments(spec, call.arguments, self._arguments)
         if checked.problem:
             return ToolResult(f"Error: {checked.problem}", "invalid_arguments", record=checked.record)

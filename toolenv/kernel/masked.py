@@ -1,4 +1,4 @@
-"""A kernel without the critical tools: T' = T \\ C (paper 1, §3.3)."""
+r"""A kernel without the critical tools: T' = T \ C (paper 1, §3.3)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ class MaskedKernel:
             tuple(tool for tool in kernel.tools(turn) if tool.name not in mask) for turn in range(turns)
         )
         every = kernel.tools(turns - 1)
-        self._masked_names = {
-            alias for alias, tool in lookup_table(every).items() if tool.name in mask
-        }
+        self._masked_names = {alias for alias, tool in lookup_table(every).items() if tool.name in mask}
 
     def tools(self, turn: int = 0) -> tuple[ToolSpec, ...]:
         """The wrapped kernel's tools, less the masked ones."""

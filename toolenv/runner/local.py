@@ -54,7 +54,9 @@ def run_jobs(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _as_they_end(pool: ThreadPoolExecutor, play: Any, jobs: Sequence[Job], concurrency: int) -> Iterator[Rollout]:
+def _as_they_end(
+    pool: ThreadPoolExecutor, play: Any, jobs: Sequence[Job], concurrency: int
+) -> Iterator[Rollout]:
     """Keep twice as many jobs submitted as run at a time, so that memory does not grow with the run."""
     waiting = iter(jobs)
     running: set[Future[Rollout]] = set()

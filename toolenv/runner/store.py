@@ -101,7 +101,9 @@ class RunStore:
             _write_whole(path, json.dumps(self._header, indent=1) + "\n")
             return set()
         if not resume:
-            raise StoreError(f"{self.folder} already holds a run; add --resume to go on with it, or give another --out")
+            raise StoreError(
+                f"{self.folder} already holds a run; add --resume to go on with it, or give another --out"
+            )
         self._check_same(read_header(self.folder))
         _repair(self.folder / EPISODES_FILE)
         return {episode.key for episode in read_episodes(self.folder)}
@@ -146,7 +148,11 @@ def _repair(path: Path) -> None:
         end = file.seek(0, os.SEEK_END)
         whole = _end_of_last_line(file, end)
         if whole < end:
-            warnings.warn(f"{path}: dropped an unfinished last line of {end - whole} bytes", TornLineWarning, stacklevel=4)
+            warnings.warn(
+                f"{path}: dropped an unfinished last line of {end - whole} bytes",
+                TornLineWarning,
+                stacklevel=4,
+            )
             file.truncate(whole)
 
 
@@ -187,7 +193,11 @@ def find_runs(folders: list[Path]) -> list[Path]:
     """
     runs: list[Path] = []
     for folder in folders:
-        found = [folder] if (folder / RUN_FILE).exists() else sorted(path.parent for path in folder.glob(f"*/{RUN_FILE}"))
+        found = (
+            [folder]
+            if (folder / RUN_FILE).exists()
+            else sorted(path.parent for path in folder.glob(f"*/{RUN_FILE}"))
+        )
         if not found:
             raise StoreError(f"{folder} is no run directory and holds none: there is no {RUN_FILE}")
         runs += found

@@ -13,7 +13,7 @@ from toolenv.types import Action, Observation, ToolCalls
 
 
 class RecordReward(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
-    """``info["episode"]`` on the last step gets ``r`` (return), ``l`` (decisions) and ``calls`` (tool calls)."""
+    """``info["episode"]`` on the last step gets ``r`` (return), ``l`` (decisions) and ``calls``."""
 
     def __init__(self, env: gymnasium.Env[Observation, Action]) -> None:
         RecordConstructorArgs.__init__(self)
@@ -46,7 +46,7 @@ class RewardOutcomes(gymnasium.Wrapper[Observation, Action, Observation, Action]
     """
 
     def __init__(self, env: gymnasium.Env[Observation, Action], **rewards: float) -> None:
-        RecordConstructorArgs.__init__(self, **rewards)
+        RecordConstructorArgs.__init__(self, _disable_deepcopy=False, **rewards)
         gymnasium.Wrapper.__init__(self, env)
         self.rewards = RewardTable(**{**asdict(RewardTable()), **rewards})
 

@@ -8,7 +8,7 @@ import gymnasium
 from gymnasium import Space
 from gymnasium.utils import RecordConstructorArgs
 
-from toolenv.spaces import sample_text
+from toolenv.sampling import sample_text
 from toolenv.transcript import render_conversation
 from toolenv.types import Action, Observation
 

@@ -75,9 +75,7 @@ def test_a_zip_that_reaches_outside_is_refused(tmp_path: Path, target: Path, nam
     assert written(target) == []
 
 
-@pytest.mark.parametrize(
-    "name", ["../evil.txt", "/tmp/evil.txt", "top/../../evil.txt", "top/a/../../../evil"]
-)
+@pytest.mark.parametrize("name", ["../evil.txt", "/tmp/evil.txt", "top/../../evil.txt", "top/a/../../.."])
 def test_a_tar_that_reaches_outside_is_refused(target: Path, name: str) -> None:
     content = tar_of({}, extra=(tarfile.TarInfo(name),))
     with pytest.raises(DataCorruptError, match="outside"):

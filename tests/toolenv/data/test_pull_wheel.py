@@ -1,4 +1,4 @@
-"""Data in a wheel: the real pip against a folder in place of the index, so that nothing leaves the machine."""
+"""Data in a wheel: the real pip against a folder in place of the index, so nothing leaves the machine."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
-def test_pip_downloads_and_only_what_is_read_is_kept(
+def test_only_what_is_read_is_kept_of_what_pip_downloads(
     store: DataStore, pip_folder: Path, wheel: bytes
 ) -> None:
     put(pip_folder, WHEEL_NAME, wheel)
@@ -92,9 +92,7 @@ def test_a_copy_without_code_is_partial(store: DataStore, tmp_path: Path) -> Non
     status = store.pull("toy", write_tree(tmp_path / "copy", data))
     assert (status.state, status.layout, status.missing_parts) == ("partial", "data-only", ("code",))
     assert contents(store.require("toy")) == contents(store.require("toy", "data")) == data
-    with pytest.raises(
-        DataMissingError, match=r"lacks the part 'code'.*multi-turn tasks.*toolenv data pull toy$"
-    ):
+    with pytest.raises(DataMissingError, match=r"lacks the part 'code'.*multi-turn tasks.* data pull toy$"):
         store.require("toy", "code")
     assert store.verify("toy") == []
 
@@ -125,17 +123,13 @@ def test_a_corrupt_wheel_is_refused_with_both_hashes(
 
 def test_another_version_is_refused_by_name(store: DataStore, tmp_path: Path) -> None:
     put(tmp_path / "copy", OTHER_NAME, wheel_of(FILES, version="0.9"))
-    with pytest.raises(
-        DataCorruptError, match=r"toy_eval-0\.9-py3-none-any\.whl is not the pinned toy-eval 1\.0"
-    ):
+    with pytest.raises(DataCorruptError, match=r"toy_eval-0\.9-.*\.whl is not the pinned toy-eval 1\.0"):
         store.pull("toy", tmp_path / "copy")
 
 
 def test_another_version_unpacked_names_the_file(store: DataStore, tmp_path: Path) -> None:
     write_tree(tmp_path / "copy", {**FILES, "toy_eval/data/tasks.json": b'{"id": "toy_1"}\n'})
-    with pytest.raises(
-        DataCorruptError, match=r"pinned version of Toy \(1\.0\): toy_eval/data/tasks\.json: exp"
-    ):
+    with pytest.raises(DataCorruptError, match=r"pinned version of Toy \(1\.0\): toy_eval/data/tasks\.json:"):
         store.pull("toy", tmp_path / "copy")
 
 
@@ -148,11 +142,11 @@ def test_a_wheel_that_is_pinned_and_hostile_is_still_refused(tmp_path: Path) -> 
 
 
 def test_no_build_script_is_run(store: DataStore, pip_folder: Path, tmp_path: Path) -> None:
-    """The index has the right version as a source archive that brings its own build tool, which leaves a mark."""
+    """The index has the right version as a source archive with its own build tool, which leaves a mark."""
     mark = tmp_path / "mark"
     files = {
-        "pyproject.toml": b'[build-system]\nrequires = []\nbuild-backend = "build_tool"\nbackend-path = ["."]\n',
-        "build_tool.py": f"open({str(mark)!r}, 'w').close()\n".encode(),
+        "pyproject.toml": b'build-system = {requires = [], build-backend = "tool", backend-path = ["."]}',
+        "tool.py": f"open({str(mark)!r}, 'w').close()\n".encode(),
         "PKG-INFO": b"Metadata-Version: 2.1\nName: toy-eval\nVersion: 1.0\n",
     }
     (pip_folder / "toy_eval-1.0.tar.gz").write_bytes(tar_of(files, top="toy_eval-1.0"))
@@ -165,8 +159,8 @@ def test_an_index_without_it_is_told_in_pips_words(store: DataStore, pip_folder:
     with pytest.raises(DataMissingError) as raised:
         store.pull("toy")
     assert str(raised.value) == (
-        "pip could not download toy-eval 1.0: No matching distribution found for toy-eval==1.0. With a copy from "
-        "elsewhere (pip download --no-deps toy-eval==1.0): toolenv data pull toy --from DIR"
+        "pip could not download toy-eval 1.0: No matching distribution found for toy-eval==1.0. "
+        "With a copy from elsewhere (pip download --no-deps toy-eval==1.0): toolenv data pull toy --from DIR"
     )
 
 
@@ -178,9 +172,7 @@ def test_an_index_out_of_reach_is_told(
         monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{closed.getsockname()[1]}/simple")
         monkeypatch.setenv("PIP_RETRIES", "1")
         monkeypatch.delenv("PIP_NO_INDEX")
-        with pytest.raises(
-            DataMissingError, match=r"Connection refused.*No matching distribution.*--from DIR$"
-        ):
+        with pytest.raises(DataMissingError, match=r"Connection refused.*No matching distribution.* DIR$"):
             store.pull("toy")
     assert not store.path("toy").exists()
 

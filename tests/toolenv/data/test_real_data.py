@@ -60,7 +60,7 @@ def test_bfcl_from_the_package_index(tmp_path: Path) -> None:
     ],
 )
 def test_derived_files_have_one_form(key: str, files: list[str], shared_datasets: Path) -> None:
-    """What a reader of upstream's Python source must write for the hashes to hold: this dump of the values."""
+    """What a reader of upstream's Python source must write for the hashes to hold: this form of JSON."""
     derived = DataStore(DEFINITIONS).source(key).parts["derived"].files
     for name in files:
         value = json.loads((shared_datasets / key / "derived" / f"{name}.json").read_text())

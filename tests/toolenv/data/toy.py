@@ -151,7 +151,7 @@ def derive(upstream: Path, target: Path) -> None:
 
 @dataclass
 class ArchiveServer:
-    """What a loopback server hands out: path → body; a status instead of a body refuses."""
+    """What a loopback server hands out, chunked as GitHub does: path → body, or a status to refuse."""
 
     bodies: dict[str, bytes | int] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -165,9 +165,10 @@ class ArchiveServer:
             request.send_error(body)
             return
         request.send_response(200)
-        request.send_header("Content-Length", str(len(body)))
+        request.send_header("Transfer-Encoding", "chunked")
         request.end_headers()
-        request.wfile.write(body[: self.cut_after])
+        chunked = b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+        request.wfile.write(chunked[: self.cut_after])
 
 
 @contextlib.contextmanager

@@ -1,0 +1,171 @@
+"""Every registered id: gymnasium's checker, vectors, specs, spawned workers, and no leaks."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import gymnasium
+import pytest
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env
+
+import envs_registry
+from toolenv import Message, Stop, Trace
+from toolenv.data import DataStore
+from toolenv.errors import DataError, UnknownNameError, UsageError
+
+IDS = envs_registry.env_ids()
+
+
+@pytest.fixture(autouse=True)
+def _data() -> None:
+    for suite in envs_registry.suites().values():
+        if suite.data:
+            try:
+                DataStore(envs_registry.DATA_FOLDER).require(suite.data)
+            except DataError as error:
+                pytest.skip(str(error))
+
+
+def test_the_ids_are_the_golden_ones() -> None:
+    golden = (Path(__file__).parent.parent / "ids.txt").read_text().split()
+    assert list(IDS) == golden
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_check_env_passes(name: str) -> None:
+    check_env(gymnasium.make(name, disable_env_checker=True).unwrapped)
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_make_puts_the_recording_wrappers_on(name: str) -> None:
+    env = gymnasium.make(name)
+    env.reset(seed=1)
+    *_, info = env.step(Stop("nothing fits"))
+    assert isinstance(info["trace"], Trace)
+    assert info["episode"] == {
+        "r": info["verdict"]["reward"],
+        "l": 1,
+        "calls": 0,
+        "input_tokens": None,
+        "output_tokens": None,
+        "known_usage": False,
+    }
+
+
+@pytest.mark.parametrize("name", IDS)
+def test_specs_survive_json_and_pickle(name: str) -> None:
+    env = gymnasium.make(name, max_turns=3)
+    assert env.spec is not None
+    for spec in (EnvSpec.from_json(env.spec.to_json()), pickle.loads(pickle.dumps(env.spec))):
+        again = gymnasium.make(spec)
+        assert again.spec == env.spec
+        assert again.reset(seed=4)[0] == env.reset(seed=4)[0]
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("name", IDS)
+def test_make_vec(name: str, mode: str) -> None:
+    options = {"shared_memory": False} if mode == "async" else {}
+    envs = gymnasium.make_vec(name, num_envs=2, vectorization_mode=mode, vector_kwargs=options)
+    try:
+        observations, _ = envs.reset(seed=[1, 2])
+        assert len(observations) == 2
+        single = gymnasium.make(name)
+        assert observations[1] == single.reset(seed=2)[0]
+        _, rewards, terminated, _, infos = envs.step((Stop("none"), Stop("none")))
+        assert list(terminated) == [True, True]
+        assert rewards[1] == single.step(Stop("none"))[1]
+        assert len(infos["task_id"]) == 2
+    finally:
+        envs.close()
+
+
+def test_field_047_same_step_autoreset_keeps_the_finished_episode_s_info() -> None:
+    envs = gymnasium.make_vec(
+        "ToolFeas/BFCL-infeasible-v0",
+        num_envs=2,
+        vectorization_mode="async",
+        vector_kwargs={"shared_memory": False, "autoreset_mode": gymnasium.vector.AutoresetMode.SAME_STEP},
+    )
+    try:
+        envs.reset(seed=[1, 2])
+        *_, infos = envs.step((Stop("none"), Message("Done.")))
+        final = infos["final_info"]
+        assert list(final["verdict"]["decision"]) == ["infeasible", "feasible"]
+        assert list(final["episode"]["l"]) == [1, 1]
+        assert len(set(final["task_id"])) == 2
+    finally:
+        envs.close()
+
+
+def test_field_048_spawned_workers_need_only_gymnasium() -> None:
+    code = """
+import gymnasium
+def make():
+    return gymnasium.make("toolenv:ToolFeas/BFCL-clean-v0", tasks="multiple_0")
+if __name__ == "__main__":
+    envs = gymnasium.vector.AsyncVectorEnv([make, make], shared_memory=False, context="spawn")
+    observations, _ = envs.reset(seed=1)
+    print(len(observations), observations[0].messages[-1].role)
+    envs.close()
+"""
+    script = [sys.executable, "-W", "error", "-c", code]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout.strip() == "2 user", done.stderr
+
+
+def test_importing_twice_neither_raises_nor_warns() -> None:
+    code = (
+        "import importlib, toolenv, envs_registry; importlib.reload(envs_registry); importlib.reload(toolenv)"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, timeout=60)
+
+
+def test_field_070_truth_is_in_nothing_a_policy_can_see() -> None:
+    env = gymnasium.make("ToolFeas/BFCL-clean-v0", tasks="multi_turn_base_0")
+    observation, info = env.reset(seed=0)
+    shown = "\n".join(
+        [repr(observation), repr(info), repr(env), repr(env.unwrapped), json.dumps(env.spec.kwargs)]
+    )
+    # The ground truth of this task's later turns, and the words the project has for the truth.
+    for secret in ("ground_truth", "reference", "feasible", "mask", "grep(", "final_report.pdf', pattern"):
+        assert secret not in shown
+
+
+def test_mixed_and_clean_show_the_same_but_for_the_tools() -> None:
+    clean = gymnasium.make("ToolFeas/BFCL-clean-v0", tasks="multiple_0").reset(seed=0)[0]
+    masked = gymnasium.make("ToolFeas/BFCL-infeasible-v0", tasks="multiple_0").reset(seed=0)[0]
+    assert (clean.messages, clean.turns_left) == (masked.messages, masked.turns_left)
+    offered = [tool.name for tool in clean.tools]
+    assert offered == ["triangle_properties.get", "circle_properties.get"]
+    assert [tool.name for tool in masked.tools] == ["circle_properties.get"]
+
+
+@pytest.mark.parametrize(
+    ("keywords", "problem"),
+    [
+        ({"subset": "multipel"}, "unknown subset 'multipel'.*did you mean 'multiple'"),
+        ({"subset": "simple_java"}, "not available.*Java"),
+        ({"tasks": "multiple_9999"}, "unknown task id 'multiple_9999'"),
+        ({"prior": 1.5}, "prior=1.5"),
+        ({"max_turns": 0}, "max_turns=0"),
+    ],
+)
+def test_bad_keywords_are_named(keywords: dict[str, object], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        gymnasium.make("ToolFeas/BFCL-mixed-v0", **keywords)
+
+
+def test_a_task_without_a_mask_says_why() -> None:
+    with pytest.raises(UsageError, match=r"live_multiple_862-181-3.*no successful trace"):
+        gymnasium.make("ToolFeas/BFCL-infeasible-v0", tasks="live_multiple_862-181-3")
+
+
+def test_an_unknown_id_offers_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match="ToolFeas/BFCL-infeasible-v0"):
+        envs_registry.parse_env_id("ToolFeas/BFCL-infeasable-v0")
