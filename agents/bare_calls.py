@@ -1,4 +1,4 @@
-"""Calls that stand in a text without any tag: JSON objects (Llama 3) and Python calls (Llama's pythonic form)."""
+"""Calls that stand in a text without any tag: as JSON (Llama 3) or as Python (Llama's pythonic form)."""
 
 from __future__ import annotations
 

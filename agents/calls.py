@@ -9,7 +9,15 @@ from typing import Any, TypeAlias
 
 from toolenv.types import ToolCall, ToolSpec
 
-from .values import MAX_LITERAL, UnreadableError, literal_value, parse_expression, plain_value, read_arguments
+from .values import (
+    MAX_LITERAL,
+    STRING_PATTERN,
+    UnreadableError,
+    literal_value,
+    parse_expression,
+    plain_value,
+    read_arguments,
+)
 
 Offered: TypeAlias = Mapping[str, ToolSpec]
 """The tools offered, under their own and their wire names."""
@@ -21,7 +29,7 @@ ARGUMENT_KEYS = ("arguments", "parameters")
 
 _SELDOM_MEANT = ("functions.", "tools.", "default_api.")
 _BESIDE_ARGUMENTS = frozenset({"name", "id", "type", "index"})
-_TOKEN = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[\[{(]|[\]})]", re.DOTALL)
+_TOKEN = re.compile(rf"{STRING_PATTERN}|[\[{{(\]}})]", re.DOTALL)
 
 
 def tool_name(name: object, offered: Offered) -> str:

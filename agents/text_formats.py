@@ -2,7 +2,7 @@
 
 Read are the formats of Hermes and Qwen (``<tool_call>{…}``), Qwen3-Coder, Llama 3.1 and DeepSeek's DSML
 (``<function=…>``, ``<invoke name=…>``), Mistral (``[TOOL_CALLS]``), Llama 3 (JSON, ``<|python_tag|>`` and
-Python calls), DeepSeek and Kimi (``<|tool_call_begin|>``), GLM (``<arg_key>``) and gpt-oss (``to=functions.…``).
+Python calls), DeepSeek and Kimi (``<|tool_call_begin|>``), GLM (``<arg_key>``), gpt-oss (``to=functions.…``).
 
 A tag is a call whatever it names. Bare JSON or Python is one only if it names an offered tool and gives it
 arguments, or if the reply is nothing else and has a call's exact form.
@@ -38,11 +38,12 @@ _MARK = re.compile(
     r")"
 )
 _BODY_START = re.compile(r"\s*(?:```\w*\s*)?", re.ASCII)
-_AFTER_VALUE = re.compile(r"[ \t;}\])]*(?=\s*(?:[<`]|\[TOOL_CALLS\]|\Z)|\n|[{\[])")
+_AFTER_VALUE = re.compile(r"[ \t;}\])]*(?:,(?=\s*\{))?(?=\s*(?:[<`]|\[TOOL_CALLS\]|\Z)|\n|[{\[])")
 _BODY_END = re.compile(r"</|<\|")
 
 _PARAMETER = re.compile(
-    rf"\s*<{_DSML}parameter(?:=|\s+name=)[\"']?(?P<name>{_NAME})[\"']?(?:\s+string=[\"'](?P<text>true|false)[\"'])?\s*>"
+    rf"\s*<{_DSML}parameter(?:=|\s+name=)[\"']?(?P<name>{_NAME})[\"']?"
+    r"(?:\s+string=[\"'](?P<text>true|false)[\"'])?\s*>"
 )
 _PARAMETER_END = re.compile(rf"</{_DSML}parameter\s*>")
 _ELEMENT_END = re.compile(rf"\s*</{_DSML}(?:function|invoke|tool_call)\s*>")
@@ -51,7 +52,8 @@ _GLM_KEY = re.compile(r"\s*<arg_key>([^<>]{1,256})</arg_key>\s*<arg_value>")
 _GLM_END = re.compile(r"\s*</tool_call>")
 _MISTRAL = re.compile(rf"\s*(?P<name>{_NAME})(?:\[CALL_ID\](?P<id>[\w-]{{1,64}}))?\s*(?:\[ARGS\])?\s*(?=\{{)")
 _BEGIN = re.compile(
-    rf"\s*(?P<head>{_NAME})\s*<[|｜]tool[_▁](?:sep|call[_▁]argument[_▁]begin)[|｜]>(?:\s*(?P<name>{_NAME})\s*(?=```))?"
+    rf"\s*(?P<head>{_NAME})\s*<[|｜]tool[_▁](?:sep|call[_▁]argument[_▁]begin)[|｜]>"
+    rf"(?:\s*(?P<name>{_NAME})\s*(?=```))?"
 )
 _CHANNEL_END = re.compile(r"(?:\s|<\|\w+\|>|commentary|analysis|json|code|=){0,20}", re.ASCII)
 
@@ -76,7 +78,7 @@ def find_calls(text: str, offered: Offered) -> TextCalls | None:
 def _tagged(text: str, mark: re.Match[str] | None, offered: Offered) -> list[ToolCall]:
     calls: list[ToolCall] = []
     while mark:
-        found, at = _READERS[str(_kind(mark))](text, mark, offered)
+        found, at = _READERS[str(mark.lastgroup)](text, mark, offered)
         calls += found
         if len(calls) > MAX_CALLS:
             raise UnreadableError(f"more than {MAX_CALLS} calls in one reply")
@@ -84,10 +86,6 @@ def _tagged(text: str, mark: re.Match[str] | None, offered: Offered) -> list[Too
     if not calls:
         raise UnreadableError("a tool call was begun, but there is none in it")
     return calls
-
-
-def _kind(mark: re.Match[str]) -> str:
-    return next(kind for kind in _READERS if mark[kind] is not None)
 
 
 def _read_body(text: str, mark: re.Match[str], offered: Offered) -> Reading:
@@ -196,7 +194,7 @@ def _read_values_only(text: str, at: int, offered: Offered) -> Reading:
 
 
 def _read_begin(text: str, mark: re.Match[str], offered: Offered) -> Reading:
-    """DeepSeek V3 (``function<sep>name`` and fenced JSON), V3.1 (``name<sep>{…}``) and Kimi (``functions.name:0``)."""
+    """DeepSeek V3 (``function<sep>name``, fenced JSON) and V3.1 (``name<sep>{…}``); Kimi (``name:0``)."""
     head = _BEGIN.match(text, mark.end())
     if not head:
         raise UnreadableError("a tool call was begun, but its name cannot be read")
@@ -240,7 +238,8 @@ def _argument(written: str, schema: Mapping[str, Any], is_text: bool | None = No
     """The value of an argument written without quotes, by the type its schema wants."""
     written = written.removeprefix("\n").removesuffix("\n")
     types = _types(schema)
-    if is_text or (is_text is None and "string" in types and written.strip() != "null"):
+    is_null = written.strip() == "null" and "null" in types
+    if is_text or (is_text is None and "string" in types and not is_null):
         return written
     try:
         return plain_value(read_value(written))

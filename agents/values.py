@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import ast
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolenv.json_values import mend_surrogates
+from toolenv.json_values import MAX_DEPTH, UnusableValueError, clean_json
 
 MAX_CHARACTERS = 2_000_000
 MAX_LITERAL = 50_000
-MAX_DEPTH = 64
 
 _JSON_NAMES = {"true": True, "false": False, "null": None}
 _LITERAL_STARTS = frozenset("{[(TFN'")
 
-_STRING = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+# A string that is never closed reaches to the end: looking for its end once keeps this linear.
+STRING_PATTERN = r"(?:'(?:[^'\\]|\\.)*+\\?(?:'|\Z)|\"(?:[^\"\\]|\\.)*+\\?(?:\"|\Z))"
+
+_STRING = re.compile(STRING_PATTERN, re.DOTALL)
 _NUMBER = re.compile(r"(?<![\w.)\]}\"])[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])", re.ASCII)
 # Python itself must never see what could make its parser deep or slow: operators, chains, comprehensions.
 _PLAIN_CODE = re.compile(r"[\w\s\[\](){},:.=\"]*")
@@ -84,9 +85,9 @@ def decode_json(text: str, start: int = 0) -> tuple[Any, int]:
     except UnreadableError:
         raise
     except RecursionError:
-        raise UnreadableError(f"the JSON is nested deeper than {MAX_DEPTH}") from None
+        raise UnreadableError(f"nested more than {MAX_DEPTH} levels deep") from None
     except ValueError as error:
-        raise UnreadableError(f"not valid JSON: {error}") from None
+        raise UnreadableError(f"not valid JSON: {str(error).partition(';')[0]}") from None
 
 
 def skip_space(text: str, start: int) -> int:
@@ -95,28 +96,16 @@ def skip_space(text: str, start: int) -> int:
     return space.end() if space else start
 
 
-def plain_value(value: Any, depth: int = 0) -> Any:
-    """A copy of ``value`` in JSON types, fit for UTF-8.
+def plain_value(value: Any) -> Any:
+    """A copy of ``value`` in JSON types, bounded and fit for UTF-8 (:func:`toolenv.json_values.clean_json`).
 
     Raises:
-        UnreadableError: a number is not finite, a key is not text, a type is not JSON's, or the nesting is
-            too deep.
+        UnreadableError: it is no JSON value, or too large or too deep.
     """
-    if isinstance(value, str):
-        return mend_surrogates(value)
-    if value is None or isinstance(value, bool | int):
-        return value
-    if depth > MAX_DEPTH:
-        raise UnreadableError(f"the value is nested deeper than {MAX_DEPTH}")
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise UnreadableError(f"{value} is not a number in JSON")
-        return value
-    if isinstance(value, Mapping):
-        return {_key(key): plain_value(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_value(item, depth + 1) for item in value]
-    raise UnreadableError(f"a {type(value).__name__} is no JSON value")
+    try:
+        return clean_json(value)[0]
+    except UnusableValueError as why:
+        raise UnreadableError(str(why)) from None
 
 
 def parse_expression(text: str) -> ast.expr | None:
@@ -175,12 +164,6 @@ def _pairs(keys: list[ast.expr | None], values: list[ast.expr]) -> Iterator[tupl
         if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
             raise UnreadableError("a key is not text")
         yield key.value, literal_value(value)
-
-
-def _key(key: object) -> str:
-    if isinstance(key, str):
-        return mend_surrogates(key)
-    raise UnreadableError(f"the key {key!r:.40} is not text")
 
 
 def _depth(bones: str) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping
-from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -14,11 +13,11 @@ from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 
 from toolenv.errors import ToolFault, UnknownNameError, UsageError
+from toolenv.hygiene import clean_action, clean_text
 from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
 from toolenv.judge import decide_text, judge
 from toolenv.kernel.protocol import Kernel, Slot, World
 from toolenv.names import lookup_table
-from toolenv.rendering import cut
 from toolenv.seeding import episode_seed
 from toolenv.source import TaskSource
 from toolenv.spaces import ActionSpace, ObservationSpace
@@ -42,9 +41,6 @@ from toolenv.types import (
 
 RAW_LIMIT = 20_000
 """Characters of an unreadable output that go back into the conversation."""
-
-TEXT_LIMIT = 200_000
-"""Characters of an agent's own text that are kept."""
 
 
 class ToolEnv(gymnasium.Env[Observation, Action]):
@@ -154,6 +150,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         """
         if self._ending != "running":
             raise ResetNeeded("the episode is over: call reset() before step()")
+        action = clean_action(check_action(action, "the caller of step()"))
         self._decisions += 1
         if isinstance(action, ToolCalls) and action.calls:
             self._call_tools(action)
@@ -162,7 +159,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         elif isinstance(action, Stop):
             self._stop(action)
         else:
-            self._answer_malformed(check_action(action, "the caller of step()"))
+            self._answer_malformed(action)
         if self._ending == "running":
             if self._decisions < self.source.max_turns:
                 return self._observe(), 0.0, False, False, {}
@@ -181,7 +178,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
             error: the message or traceback.
             usage: tokens of the generations that led to no decision.
         """
-        self._error, self._lost_usage = error, usage
+        self._error, self._lost_usage = clean_text(error), usage
         self._end(ending)
         return self._finish()[4]
 
@@ -201,7 +198,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         return self.source.get(options["task_id"], self._seed)
 
     def _begin(self, task: Task) -> None:
-        self._task = task
+        self._task, self._terminal_tools = task, task.terminal_tools
         self._kernel: Kernel = self.source.kernel(task)
         self._world: World = self._kernel.start(self._seed)
         self._turn = self._decisions = self._call_index = 0
@@ -222,32 +219,30 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
 
     def _call_tools(self, action: ToolCalls) -> None:
         calls = tuple(self._accept(call) for call in action.calls)
-        text = clean_text(action.text)
-        self._messages.append(ChatMessage("assistant", text, calls))
-        results: list[ToolResult] = []
-        for call in calls:
+        self._messages.append(ChatMessage("assistant", action.text, calls))
+        results = tuple(self._answer(call) for call in calls)
+        taken = ToolCalls(calls, action.text, usage=action.usage, raw=action.raw)
+        self._steps.append(Step(self._turn, taken, results))
+
+    def _answer(self, call: ToolCall) -> ToolResult:
+        """Run a call and append its reply; calls behind one that ended the episode get a reply too."""
+        if self._ending != "running":
+            result = ToolResult("Error: not run, the episode had ended.", "tool_error")
+        else:
             try:
                 result = self._kernel.call(self._world, call, Slot(self._call_index, self._turn))
             except ToolFault as fault:
-                self._error = "".join(traceback.format_exception(fault))
-                self._end("environment_error")
-                result = ToolResult("Error: the tool failed.", "tool_error")
-            self._call_index += 1
-            results.append(result)
-            self._messages.append(ChatMessage("tool", result.content, call_id=call.id))
-            if self._ending == "running" and call.name in self.task.terminal_tools and result.kind == "ok":
+                result = self._fail(fault)
+            if call.name in self._terminal_tools and result.kind == "ok":
                 self._end("terminal_tool")
-            if self._ending != "running":
-                break
-        self._pad(calls, results)
-        taken = ToolCalls(calls, text, usage=action.usage, raw=clean_raw(action.raw))
-        self._steps.append(Step(self._turn, taken, tuple(results)))
+        self._call_index += 1
+        self._messages.append(ChatMessage("tool", result.content, (), call.id))
+        return result
 
-    def _pad(self, calls: tuple[ToolCall, ...], results: list[ToolResult]) -> None:
-        """Give the calls behind one that ended the episode their replies too."""
-        for call in calls[len(results) :]:
-            results.append(ToolResult("Error: not run, the episode had ended.", "tool_error"))
-            self._messages.append(ChatMessage("tool", results[-1].content, call_id=call.id))
+    def _fail(self, fault: ToolFault) -> ToolResult:
+        self._error = mend_surrogates("".join(traceback.format_exception(fault)))
+        self._end("environment_error")
+        return ToolResult("Error: the tool failed.", "tool_error")
 
     def _accept(self, call: ToolCall) -> ToolCall:
         """The call under the tool's own name, with clean arguments and an id of its own."""
@@ -269,27 +264,25 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         return wanted
 
     def _stop(self, action: Stop) -> None:
-        action = replace(action, reason=clean_text(action.reason), raw=clean_raw(action.raw))
         self._steps.append(Step(self._turn, action))
         self._messages.append(ChatMessage("assistant", f"STOP: {action.reason}"))
         self._end("stop")
 
     def _say(self, action: Message) -> None:
-        action = replace(action, text=clean_text(action.text), raw=clean_raw(action.raw))
         self._steps.append(Step(self._turn, action))
         self._messages.append(ChatMessage("assistant", action.text))
-        if self._turn == len(self.task.turns) or decide_text(action.text).strict == "infeasible":
+        turns = self.task.turns
+        if self._turn == len(turns) or decide_text(action.text).strict == "infeasible":
             self._end("message")
             return
         self._checkpoints.append(self._world.digest())
-        self._messages.extend(self.task.turns[self._turn].messages)
+        self._messages.extend(turns[self._turn].messages)
         self._turn, self._decisions = self._turn + 1, 0
         self._offer()
 
     def _answer_malformed(self, action: Action) -> None:
         if not isinstance(action, Malformed):
             action = Malformed("", "a tool call without any call", usage=action.usage)
-        action = replace(action, raw=clean_text(action.raw))
         self._steps.append(Step(self._turn, action))
         self._messages.append(ChatMessage("assistant", action.raw[:RAW_LIMIT] or "(no output)"))
         self._messages.append(
@@ -306,18 +299,3 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         reward = float("nan") if verdict.reward is None else verdict.reward
         info = {"task_id": self.task.id, "verdict": verdict.to_json()}
         return self._observe(), reward, terminated, not terminated, info
-
-
-def clean_text(text: str) -> str:
-    """An agent's text as valid Unicode, and cut where it is longer than anybody reads."""
-    return mend_surrogates(cut(text, TEXT_LIMIT))
-
-
-def clean_raw(raw: Any) -> Any:
-    """``raw`` as a JSON value, or as text where it is none."""
-    if raw is None:
-        return None
-    try:
-        return clean_json(raw)[0]
-    except UnusableValueError:
-        return clean_text(repr(raw)[:TEXT_LIMIT])

@@ -25,6 +25,7 @@ EMPTY_RESULT = "(the tool returned an empty text)"
 CYCLE = "(a cycle, cut here)"
 TOO_DEEP = "(nested too deeply, cut here)"
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _JSON_TYPES = frozenset({str, int, float, bool, type(None), list, dict})
 _SHORT_LIMIT = 100
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -51,7 +52,7 @@ def render(value: Any) -> str:
     if isinstance(value, str):
         return mend_surrogates(str.__str__(value)) or EMPTY_RESULT
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = _encode(value)
     except (TypeError, ValueError, RecursionError):
         text = _json_or_text(_plain_or_fault(value))
     return mend_surrogates(text) or EMPTY_RESULT
@@ -82,7 +83,7 @@ def foreign_type(value: Any) -> str:
 
 
 def _json_or_text(plain: Any) -> str:
-    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False, allow_nan=False)
+    return plain if isinstance(plain, str) else _encode(plain)
 
 
 def _plain_or_fault(value: Any) -> Any:

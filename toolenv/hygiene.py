@@ -1,0 +1,41 @@
+"""What an agent says, made safe to keep: valid Unicode, bounded, and JSON all through."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
+from toolenv.rendering import cut
+from toolenv.types import Action, Malformed, Stop
+
+TEXT_LIMIT = 200_000
+"""Characters of an agent's own text that are kept."""
+
+
+def clean_text(text: str) -> str:
+    """``text`` as valid Unicode, and cut where it is longer than anybody reads."""
+    return mend_surrogates(text if len(text) <= TEXT_LIMIT else cut(text, TEXT_LIMIT))
+
+
+def clean_raw(raw: Any) -> Any:
+    """``raw`` as a JSON value, or as text where it is none."""
+    if raw is None:
+        return None
+    try:
+        return clean_json(raw)[0]
+    except UnusableValueError:
+        return clean_text(repr(raw)[:TEXT_LIMIT])
+
+
+def clean_action(action: Action) -> Action:
+    """The action with its texts and ``raw`` cleaned; the same object where there was nothing to clean."""
+    if isinstance(action, Malformed):
+        text, why = clean_text(action.raw), clean_text(action.why)
+        return action if text is action.raw and why is action.why else replace(action, raw=text, why=why)
+    if isinstance(action, Stop):
+        text, raw = clean_text(action.reason), clean_raw(action.raw)
+        unchanged = text is action.reason and raw is action.raw
+        return action if unchanged else replace(action, reason=text, raw=raw)
+    text, raw = clean_text(action.text), clean_raw(action.raw)
+    return action if text is action.text and raw is action.raw else replace(action, text=text, raw=raw)
