@@ -9,7 +9,7 @@ from typing import Any
 
 from toolenv.types import ToolCall
 
-from .calls import ARGUMENT_KEYS, MAX_CALLS, Offered, balanced_end, call_objects, python_calls, tool_name
+from .calls import ARGUMENT_KEYS, Offered, balanced_end, call_objects, python_calls, tool_name
 from .values import UnreadableError, decode_json, plain_value, read_arguments, read_value
 
 MAX_FAILURES = 64
@@ -33,10 +33,12 @@ class TextCalls:
     Attributes:
         calls: at least one.
         start: where the first begins; what stands before it is the words that go with the calls.
+        end: where more calls may follow.
     """
 
     calls: tuple[ToolCall, ...]
     start: int
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +70,7 @@ def find_json_calls(text: str, offered: Offered, before: int) -> TextCalls | Non
     calls = [
         ToolCall(tool_name(item["name"], offered), read_arguments(_arguments(item))) for item, _ in taken
     ]
-    if len(calls) > MAX_CALLS:
-        raise UnreadableError(f"{len(calls)} calls in one reply are more than {MAX_CALLS}")
-    return TextCalls(tuple(calls), taken[0][1])
+    return TextCalls(tuple(calls), taken[0][1], found[-1].end)
 
 
 def find_python_calls(text: str, offered: Offered) -> TextCalls | None:
@@ -88,7 +88,7 @@ def find_python_calls(text: str, offered: Offered) -> TextCalls | None:
         if not known and (end is None or text[start:end] != inner):
             return None
         try:
-            return TextCalls(tuple(python_calls(text[start:end], offered)[:MAX_CALLS]), start)
+            return TextCalls(tuple(python_calls(text[start:end], offered)), start)
         except UnreadableError:
             if known:
                 raise

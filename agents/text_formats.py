@@ -33,7 +33,8 @@ _MARK = re.compile(
     rf"|(?P<element><{_DSML}(?:function=|invoke\s+name=)[\"']?(?P<element_name>{_NAME})[\"']?\s*>)"
     r"|(?P<mistral>\[TOOL_CALLS\])"
     r"|(?P<begin><[|｜]tool[_▁]call[_▁]begin[|｜]>)"
-    r"|(?P<channel>\bto=functions\.(?P<channel_name>[\w.-]{1,256}))"
+    r"|(?P<channel>(?:<\|channel\|>)?(?:(?:assistant)?commentary )?"
+    r"\bto=functions\.(?P<channel_name>[\w.-]{1,256}))"
     r"|(?P<broken><tool_call(?=[\s/])|<function=|<\|tool_call>)"
     r")"
 )
@@ -65,27 +66,34 @@ def find_calls(text: str, offered: Offered) -> TextCalls | None:
         UnreadableError: the text tries to call a tool and cannot be read. Nothing is run by halves: one
             unreadable call makes the whole text unreadable.
     """
+    found = _find(text, offered)
+    if found and len(found.calls) > MAX_CALLS:
+        raise UnreadableError(f"more than {MAX_CALLS} calls in one reply")
+    return found
+
+
+def _find(text: str, offered: Offered) -> TextCalls | None:
     mark = _MARK.search(text)
     before = mark.start() if mark else len(text)
     first = opening(text)
-    if first is not None and first < before and (found := find_json_calls(text, offered, before)):
-        return found
-    if mark:
-        return TextCalls(tuple(_tagged(text, mark, offered)), mark.start())
-    return find_python_calls(text, offered)
-
-
-def _tagged(text: str, mark: re.Match[str] | None, offered: Offered) -> list[ToolCall]:
-    calls: list[ToolCall] = []
-    while mark:
-        found, at = _READERS[str(mark.lastgroup)](text, mark, offered)
-        calls += found
-        if len(calls) > MAX_CALLS:
-            raise UnreadableError(f"more than {MAX_CALLS} calls in one reply")
-        mark = _MARK.search(text, at)
+    bare = find_json_calls(text, offered, before) if first is not None and first < before else None
+    if bare:
+        return TextCalls((*bare.calls, *_tagged(text, _MARK.search(text, bare.end), offered)), bare.start)
+    if not mark:
+        return find_python_calls(text, offered)
+    calls = _tagged(text, mark, offered)
     if not calls:
         raise UnreadableError("a tool call was begun, but there is none in it")
-    return calls
+    return TextCalls(calls, mark.start())
+
+
+def _tagged(text: str, mark: re.Match[str] | None, offered: Offered) -> tuple[ToolCall, ...]:
+    calls: list[ToolCall] = []
+    while mark and len(calls) <= MAX_CALLS:
+        found, at = _READERS[str(mark.lastgroup)](text, mark, offered)
+        calls += found
+        mark = _MARK.search(text, at)
+    return tuple(calls)
 
 
 def _read_body(text: str, mark: re.Match[str], offered: Offered) -> Reading:
@@ -106,14 +114,16 @@ def _read_body(text: str, mark: re.Match[str], offered: Offered) -> Reading:
 def _read_values(text: str, at: int, offered: Offered) -> Reading:
     """JSON calls, one after the other."""
     calls: list[ToolCall] = []
-    while text[at : at + 1] in ("{", "[") and not text.startswith("[TOOL_CALLS]", at):
+    while (
+        len(calls) <= MAX_CALLS
+        and text[at : at + 1] in ("{", "[")
+        and not text.startswith("[TOOL_CALLS]", at)
+    ):
         found, at = _read_value_calls(text, at, offered)
         after = _AFTER_VALUE.match(text, at)
         if not after:
             raise UnreadableError(f"a tool call is followed by {text[at : at + 20]!r}")
         calls, at = calls + found, skip_space(text, after.end())
-        if len(calls) > MAX_CALLS:
-            break
     return calls, at
 
 

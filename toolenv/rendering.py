@@ -49,6 +49,8 @@ def render(value: Any) -> str:
         ToolFault: the value has no repeatable text: a generator, coroutine or function, an object that
             shows only its address, or one whose conversion fails.
     """
+    if type(value) is int:
+        return str(value)
     if isinstance(value, str):
         return mend_surrogates(str.__str__(value)) or EMPTY_RESULT
     try:

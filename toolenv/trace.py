@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from toolenv.errors import DataCorruptError
 from toolenv.types import NO_TOKENS, Action, Malformed, Message, Stop, ToolCall, ToolCalls, ToolResult, Usage
@@ -27,8 +27,7 @@ Ending: TypeAlias = Literal[
 INVALID_ENDINGS: frozenset[str] = frozenset({"environment_error", "server_error", "agent_error"})
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One decision and its replies.
 
     Attributes:
@@ -139,7 +138,7 @@ def _step_to_json(step: Step) -> dict[str, Any]:
     return {
         "turn": step.turn,
         "action": {"type": _ACTION_NAMES[type(step.action)], **action},
-        "results": [_fields(result) for result in step.results],
+        "results": [result._asdict() for result in step.results],
     }
 
 

@@ -1,6 +1,7 @@
 """What passes between a policy and an environment: tools, actions, results, observations.
 
-All of it is frozen. Tool names here are a dataset's own (``triangle_properties.get``); servers that
+All of it is immutable; what is made anew in every step is a named tuple, which is built in half the time of
+a frozen dataclass. Tool names here are a dataset's own (``triangle_properties.get``); servers that
 allow only ``[a-zA-Z0-9_-]{1,64}`` get :attr:`ToolSpec.wire_name`, and an environment accepts either.
 """
 
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from toolenv.errors import UsageError
 
@@ -178,6 +179,7 @@ class Malformed:
 
 
 Action: TypeAlias = ToolCalls | Message | Stop | Malformed
+_ACTION_TYPES = (ToolCalls, Message, Stop, Malformed)
 
 
 def check_action(action: object, giver: str) -> Action:
@@ -186,7 +188,7 @@ def check_action(action: object, giver: str) -> Action:
     Raises:
         UsageError: it is not; the message names who gave it and what it is.
     """
-    if isinstance(action, ToolCalls | Message | Stop | Malformed):
+    if isinstance(action, _ACTION_TYPES):
         return action
     raise UsageError(
         f"{giver} gave {type(action).__name__} {action!r:.200}; "
@@ -194,8 +196,7 @@ def check_action(action: object, giver: str) -> Action:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(NamedTuple):
     """The reply to one call.
 
     Attributes:
@@ -216,8 +217,7 @@ class ToolResult:
         return self.content if self.full is None else self.full
 
 
-@dataclass(frozen=True, slots=True)
-class ChatMessage:
+class ChatMessage(NamedTuple):
     """One message of the conversation, in chat form."""
 
     role: Role

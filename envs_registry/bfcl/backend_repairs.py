@@ -162,6 +162,7 @@ REPAIRS: Final[Mapping[tuple[str, str], tuple[Callable[[Method], Method], ...]]]
     ("GorillaFileSystem", "cp"): (_with_bounded_copies,),
     ("MathAPI", "logarithm"): (_with_bounded_precision,),
     ("MathAPI", "power"): (_with_bounded_power,),
+    ("MathAPI", "round_number"): (_with_bounded_rounding,),
     ("MathAPI", "square_root"): (_with_own_decimals, _with_bounded_precision),
     ("TravelAPI", "_load_scenario"): (_with_own_records,),
     ("TwitterAPI", "post_tweet"): (_with_own_defaults,),

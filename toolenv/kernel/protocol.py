@@ -7,8 +7,7 @@ A *world* is the state behind a task's tools. A *kernel* answers calls on it: it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from toolenv.types import ToolCall, ToolResult, ToolSpec
 
@@ -20,11 +19,10 @@ ArgumentPolicy: TypeAlias = Literal["coerce", "strict", "record"]
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """Where in the episode a call stands: its index among all calls, and the user turn (both from 0)."""
+class Slot(NamedTuple):
+    """Where in the episode a call stands: its number among all calls, and the user turn (both from 0)."""
 
-    index: int
+    number: int
     turn: int = 0
 
 

@@ -38,7 +38,7 @@ _CHANNEL_WORD = re.compile(r"assistant(?:final|(?=commentary to=))")
 _EDGES = re.compile(
     r"\A(?:[<\[]/?[\w:]+[>\]]|(?:<\|start\|>assistant)?<\|channel\|>\w+<\|message\|>"
     r"|<\|\w+\|>(?:assistant)?|analysis)"
-    r"|(?:[<\[]/[\w:]+[>\]]|assistantfinal)\Z",
+    r"|(?:[<\[]/[\w:]+[>\]]|assistant(?:final)?)\Z",
     re.ASCII,
 )
 
