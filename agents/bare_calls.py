@@ -9,7 +9,7 @@ from typing import Any
 
 from toolenv.types import ToolCall
 
-from .calls import ARGUMENT_KEYS, Offered, balanced_end, call_objects, python_calls, tool_name
+from .calls import ARGUMENT_KEYS, MAX_CALLS, Offered, balanced_end, call_objects, python_calls, tool_name
 from .values import UnreadableError, decode_json, plain_value, read_arguments, read_value
 
 MAX_FAILURES = 64
@@ -77,26 +77,32 @@ def find_python_calls(text: str, offered: Offered) -> TextCalls | None:
     """Calls as ``[f(x=1), g()]`` at the start of a line, or ``f(x=1)`` as the whole reply.
 
     Raises:
-        UnreadableError: a list that begins with an offered tool cannot be read.
+        UnreadableError: a call of an offered tool, alone or first in a list, cannot be read.
     """
+    calls: list[ToolCall] = []
+    first = at = 0
+    while len(calls) <= MAX_CALLS and (listed := _LISTED.search(text, at)):
+        start, at = listed.start("list"), listed.end()
+        if listed["name"] in offered:
+            end = balanced_end(text, start) or len(text)
+            first, at = first if calls else start, end
+            calls += python_calls(text[start:end], offered)
+    return TextCalls(tuple(calls), first) if calls else _whole_python(text, offered)
+
+
+def _whole_python(text: str, offered: Offered) -> TextCalls | None:
+    """A reply that is one call of an offered tool, or a list of calls of whatever, and nothing else."""
     inner = _unwrapped(text)
-    listed = _LISTED.search(text)
-    if listed:
-        start = listed.start("list")
-        end = balanced_end(text, start)
-        known = listed["name"] in offered
-        if not known and (end is None or text[start:end] != inner):
-            return None
-        try:
-            return TextCalls(tuple(python_calls(text[start:end], offered)), start)
-        except UnreadableError:
-            if known:
-                raise
-            return None
     single = _SINGLE.match(inner)
-    if single and single["name"] in offered and balanced_end(inner, single.end() - 1) == len(inner):
-        return TextCalls(tuple(python_calls(inner, offered)), text.find(inner))
-    return None
+    if not (single["name"] in offered if single else inner.startswith("[")):
+        return None
+    try:
+        calls = python_calls(inner, offered)
+        return TextCalls(tuple(calls), text.find(inner)) if calls else None
+    except UnreadableError:
+        if single and balanced_end(inner, single.end() - 1) == len(inner):
+            raise
+        return None
 
 
 def _values(text: str, offered: Offered, before: int) -> Iterator[_Found]:

@@ -62,6 +62,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         if render_mode not in (None, "ansi"):
             raise UnknownNameError("render_mode", render_mode, ["ansi"])
         self.source, self.render_mode = source, render_mode
+        self._max_turns = source.max_turns
         self.action_space = ActionSpace()
         self.observation_space = ObservationSpace()
         self._generator: numpy.random.Generator | None = None
@@ -72,6 +73,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         self._task: Task | None = None
         self._messages: list[ChatMessage] = []
         self._lost_usage: Usage | None = None
+        self._trace: Trace | None = None
 
     # Building a numpy generator costs more than a step, so it is built when somebody asks for it.
     @property
@@ -96,18 +98,20 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
     @property
     def trace(self) -> Trace:
         """What has happened so far in this episode."""
-        return Trace(
-            suite=self.source.suite.name,
-            condition=self.source.condition,
-            task_id=self.task.id,
-            seed=self._seed,
-            max_turns=self.source.max_turns,
-            steps=tuple(self._steps),
-            checkpoints=tuple(self._checkpoints),
-            ending=self._ending,
-            error=self._error,
-            lost_usage=self._lost_usage,
-        )
+        if self._trace is None:
+            self._trace = Trace(
+                self.source.suite.name,
+                self.source.condition,
+                self.task.id,
+                self._seed,
+                self._max_turns,
+                tuple(self._steps),
+                tuple(self._checkpoints),
+                self._ending,
+                self._error,
+                self._lost_usage,
+            )
+        return self._trace
 
     @property
     def tools(self) -> tuple[ToolSpec, ...]:
@@ -151,6 +155,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         if self._ending != "running":
             raise ResetNeeded("the episode is over: call reset() before step()")
         action = clean_action(check_action(action, "the caller of step()"))
+        self._trace = None
         self._decisions += 1
         if isinstance(action, ToolCalls) and action.calls:
             self._call_tools(action)
@@ -161,7 +166,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         else:
             self._answer_malformed(action)
         if self._ending == "running":
-            if self._decisions < self.source.max_turns:
+            if self._decisions < self._max_turns:
                 return self._observe(), 0.0, False, False, {}
             self._end("truncated")
         return self._finish()
@@ -178,7 +183,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
             error: the message or traceback.
             usage: tokens of the generations that led to no decision.
         """
-        self._error, self._lost_usage = clean_text(error), usage
+        self._error, self._lost_usage, self._trace = clean_text(error), usage, None
         self._end(ending)
         return self._finish()[4]
 
@@ -206,7 +211,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         self._steps: list[Step] = []
         self._checkpoints: list[str] = []
         self._call_ids: set[str] = set()
-        self._ending, self._error, self._lost_usage = "running", "", None
+        self._ending, self._error, self._lost_usage, self._trace = "running", "", None, None
         self._offer()
 
     def _offer(self) -> None:
@@ -215,12 +220,12 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
             self._tools, self._lookup = tools, lookup_table(tools)
 
     def _observe(self) -> Observation:
-        return Observation(tuple(self._messages), self._tools, self.source.max_turns - self._decisions)
+        return Observation(tuple(self._messages), self._tools, self._max_turns - self._decisions)
 
     def _call_tools(self, action: ToolCalls) -> None:
-        calls = tuple(self._accept(call) for call in action.calls)
+        calls = tuple(map(self._accept, action.calls))
         self._messages.append(ChatMessage("assistant", action.text, calls))
-        results = tuple(self._answer(call) for call in calls)
+        results = tuple(map(self._answer, calls))
         taken = ToolCalls(calls, action.text, usage=action.usage, raw=action.raw)
         self._steps.append(Step(self._turn, taken, results))
 

@@ -15,7 +15,9 @@ TEXT_LIMIT = 200_000
 
 def clean_text(text: str) -> str:
     """``text`` as valid Unicode, and cut where it is longer than anybody reads."""
-    return mend_surrogates(text if len(text) <= TEXT_LIMIT else cut(text, TEXT_LIMIT))
+    if len(text) > TEXT_LIMIT:
+        text = cut(text, TEXT_LIMIT)
+    return text if text.isascii() else mend_surrogates(text)
 
 
 def clean_raw(raw: Any) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import traceback
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolenv.stopping import find_stop
 from toolenv.task import Score, Task
@@ -45,8 +45,7 @@ class RewardTable:
 DEFAULT_REWARDS = RewardTable()
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """ŷ: what the agent decided, and the evidence.
 
     Attributes:
@@ -64,8 +63,7 @@ class Decision:
     span: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """The judgement of one episode.
 
     Attributes:
@@ -89,7 +87,7 @@ class Verdict:
 
     def to_json(self) -> dict[str, Any]:
         """A fresh plain dict."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return self._asdict()
 
 
 def judge(task: Task, trace: Trace, rewards: RewardTable = DEFAULT_REWARDS) -> Verdict:

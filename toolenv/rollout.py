@@ -14,7 +14,7 @@ from toolenv.errors import ContextWindowError, ServerError, UsageError
 from toolenv.judge import Verdict
 from toolenv.policy import Policy, PolicyFunction, Privileged, as_policy
 from toolenv.trace import Ending, Trace
-from toolenv.types import Action, Observation, ToolCalls, check_action
+from toolenv.types import Action, Observation, check_action
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def record(
         reward=verdict.reward,
         valid=verdict.valid,
         turns=len(trace.steps),
-        calls=sum(len(step.action.calls) for step in trace.steps if isinstance(step.action, ToolCalls)),
+        calls=len(trace.calls()),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         estimated_tokens=usage.estimated,

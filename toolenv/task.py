@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from toolenv.types import Action, ChatMessage, Label, ToolSpec
 
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from toolenv.trace import Trace
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(NamedTuple):
     """Whether a trace did what its task asks.
 
     Attributes:

@@ -7,7 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from toolenv.errors import DataCorruptError
-from toolenv.types import NO_TOKENS, Action, Malformed, Message, Stop, ToolCall, ToolCalls, ToolResult, Usage
+from toolenv.types import (
+    Action,
+    Malformed,
+    Message,
+    Stop,
+    ToolCall,
+    ToolCalls,
+    ToolResult,
+    Usage,
+    total_usage,
+)
 
 TRACE_VERSION = 1
 
@@ -23,6 +33,8 @@ Ending: TypeAlias = Literal[
     "agent_error",
 ]
 """How an episode ended. The last three make it invalid: an infrastructure failure is no outcome."""
+
+_UNKNOWN = Usage()
 
 INVALID_ENDINGS: frozenset[str] = frozenset({"environment_error", "server_error", "agent_error"})
 
@@ -69,10 +81,8 @@ class Trace:
     @property
     def usage(self) -> Usage:
         """Tokens of the whole episode; unknown if those of any decision are."""
-        total = NO_TOKENS if self.lost_usage is None else self.lost_usage
-        for step in self.steps:
-            total = total + (step.action.usage or Usage())
-        return total
+        made = [step.action.usage or _UNKNOWN for step in self.steps]
+        return total_usage(made if self.lost_usage is None else [*made, self.lost_usage])
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-able dict; :meth:`from_json` reads it back to an equal trace."""

@@ -7,7 +7,7 @@ allow only ``[a-zA-Z0-9_-]{1,64}`` get :attr:`ToolSpec.wire_name`, and an enviro
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -102,20 +102,25 @@ class Usage:
         return self.input_tokens + self.output_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            input_tokens=_sum_known(self.input_tokens, other.input_tokens),
-            output_tokens=_sum_known(self.output_tokens, other.output_tokens),
-            cached_input_tokens=self.cached_input_tokens + other.cached_input_tokens,
-            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
-            retried_input_tokens=self.retried_input_tokens + other.retried_input_tokens,
-            retried_output_tokens=self.retried_output_tokens + other.retried_output_tokens,
-            generations=self.generations + other.generations,
-            estimated=self.estimated or other.estimated,
-        )
+        return total_usage((self, other))
 
 
-def _sum_known(left: int | None, right: int | None) -> int | None:
-    return None if left is None or right is None else left + right
+def total_usage(usages: Iterable[Usage]) -> Usage:
+    """All of them together; of none, :data:`NO_TOKENS`. A total is unknown if any part of it is."""
+    inputs: int | None = 0
+    outputs: int | None = 0
+    cached = reasoning = retried_in = retried_out = generations = 0
+    estimated = False
+    for usage in usages:
+        inputs = None if inputs is None or usage.input_tokens is None else inputs + usage.input_tokens
+        outputs = None if outputs is None or usage.output_tokens is None else outputs + usage.output_tokens
+        cached += usage.cached_input_tokens
+        reasoning += usage.reasoning_tokens
+        retried_in += usage.retried_input_tokens
+        retried_out += usage.retried_output_tokens
+        generations += usage.generations
+        estimated = estimated or usage.estimated
+    return Usage(inputs, outputs, cached, reasoning, retried_in, retried_out, generations, estimated)
 
 
 NO_TOKENS = Usage(input_tokens=0, output_tokens=0, generations=0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from envs_registry.bfcl.ast_rules import check_calls
@@ -90,7 +90,7 @@ class CallReference:
         return (
             once
             if once.success
-            else replace(self._check([call for call, _ in trace.calls("ok")]), why=once.why)
+            else self._check([call for call, _ in trace.calls("ok")])._replace(why=once.why)
         )
 
     def _check(self, calls: Sequence[ToolCall]) -> Score:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -17,14 +18,30 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
+
 
 def main() -> None:
     """Run the command line; an error of ours is one line on stderr and exit status 2."""
     # Commands register themselves on import.
     from toolenv.cli import build, data, envs, play, quickstart, report, rescore, run, validate  # noqa: F401
+    from toolenv.cli.execute import Interrupted
 
+    # `module:attribute` agents live where the user is. Last, so that no file there hides a library.
+    sys.path.append(os.getcwd())
     try:
         app()
     except ToolEnvError as error:
         typer.echo(f"toolenv: {error}", err=True)
         sys.exit(2)
+    except Interrupted as stop:
+        typer.echo(f"toolenv: {stop}", err=True)
+        _leave(INTERRUPTED)
+
+
+def _leave(status: int) -> None:
+    """Exit without waiting for threads that wait for a server: nothing of theirs would be kept."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)

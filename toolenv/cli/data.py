@@ -9,7 +9,7 @@ import typer
 
 import envs_registry
 from toolenv.cli import app
-from toolenv.cli.execute import console
+from toolenv.cli.output import console
 from toolenv.data import DataStore
 
 data_app = typer.Typer(help="Fetch, list and check the data sets.", no_args_is_help=True)

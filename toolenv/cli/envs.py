@@ -9,7 +9,7 @@ import typer
 
 import envs_registry
 from toolenv.cli import app
-from toolenv.cli.execute import console
+from toolenv.cli.output import console
 from toolenv.errors import DataError
 from toolenv.source import make_source
 

@@ -2,113 +2,128 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
+import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+import typer
 
+import envs_registry
 from toolenv.agents.registry import make_agent
-from toolenv.errors import StoreError
+from toolenv.cli.output import progress
+from toolenv.errors import UsageError
 from toolenv.policy import Policy
-from toolenv.report.rows import Row, Run, build_rows
-from toolenv.report.terminal import render_rows
 from toolenv.runner.local import run_jobs
-from toolenv.runner.plan import RunConfig, plan
-from toolenv.runner.store import RunStore, find_runs, read_episodes, read_header
-
-T = TypeVar("T")
-
-
-def console(stderr: bool = False) -> Console:
-    """A console as wide as the terminal; wide enough for the table where output is a file or a pipe."""
-    stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else 160
-    return Console(stderr=stderr, width=width)
+from toolenv.runner.plan import Job, RunConfig, plan
+from toolenv.runner.reading import Key
+from toolenv.runner.store import RunStore, TornLineWarning, finished, make_header
 
 
-def execute(config: RunConfig, folder: Path, *, concurrency: int = 1, resume: bool = False) -> Path:
-    """Run whatever of the configuration is not in the folder yet.
+class Interrupted(Exception):
+    """Ctrl-C during a run; what had finished is kept."""
 
-    The policy is made and, where it has a ``preflight``, tried before any work.
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run that can begin: its input is good, its data is there, its server answers. Nothing is written yet.
+
+    Attributes:
+        config: what is run.
+        folder: the run directory.
+        policy: who decides.
+        jobs: every episode of the run, those that have finished included.
+        header: what ``run.json`` says.
+        resume: whether to go on with what is there.
+    """
+
+    config: RunConfig
+    folder: Path
+    policy: Policy
+    jobs: Sequence[Job]
+    header: dict[str, Any]
+    resume: bool
+
+
+def prepare(config: RunConfig, folder: Path, *, resume: bool = False) -> Prepared:
+    """Check all that can be checked before any work.
 
     Raises:
-        ToolEnvError: bad input, absent data or an unreachable server, each before any work.
+        ToolEnvError: bad input, absent data, another run in the folder, or an unreachable server.
     """
-    jobs, manifests = plan(config)
     policy = make_agent(config.agent, config.agent_options)
-    planned = Counter(job.env for job in jobs)
-    with RunStore(folder, config, policy.name, manifests, planned, resume=resume) as store:
-        todo = [job for job in jobs if job.key not in store.done]
-        _preflight(policy, bool(todo))
-        with _progress() as progress:
-            bar = progress.add_task(policy.name, total=len(jobs), completed=len(jobs) - len(todo))
-            for finished in run_jobs(todo, policy, _env_options(config), concurrency):
-                store.append(finished)
-                progress.advance(bar)
-    return folder
+    jobs, manifests = plan(config)
+    header = make_header(config, policy, manifests, Counter(job.env for job in jobs))
+    done = finished(folder, header, resume=resume)
+    preflight = getattr(policy, "preflight", None)
+    if callable(preflight) and _unfinished(jobs, done):
+        preflight()
+    return Prepared(config, folder, policy, jobs, header, resume)
 
 
-def _preflight(policy: Policy, needed: bool) -> None:
-    check = getattr(policy, "preflight", None)
-    if needed and callable(check):
-        check()
+def check_apart(runs: Sequence[Prepared]) -> None:
+    """Runs that share a table need names and folders of their own.
+
+    Raises:
+        UsageError: two have the same.
+    """
+    for what, of in (("name", lambda run: run.policy.name), ("folder", lambda run: str(run.folder))):
+        seen: dict[str, str] = {}
+        for run in runs:
+            other = seen.setdefault(of(run), run.config.agent)
+            if other != run.config.agent:
+                raise UsageError(
+                    f"agents {other!r} and {run.config.agent!r} have the same {what} {of(run)!r}; "
+                    "run and report them apart"
+                )
 
 
-def _env_options(config: RunConfig) -> Mapping[str, Any]:
-    return {**config.env_options, **({"tasks": config.tasks} if config.tasks else {})}
+def execute(run: Prepared, concurrency: int = 1) -> Path:
+    """Run whatever is not in the folder yet, and return the folder.
+
+    Raises:
+        StoreError: the folder cannot be written, or another process runs in it.
+        Interrupted: Ctrl-C.
+    """
+    with _open_store(run) as store:
+        todo = _unfinished(run.jobs, store.done)
+        try:
+            with progress(run.policy.name, len(run.jobs), done=len(run.jobs) - len(todo)) as advance:
+                for episode in run_jobs(todo, run.policy, run.config.make_options, concurrency):
+                    store.append(episode)
+                    advance()
+        except KeyboardInterrupt as error:
+            kept = f"{len(store.done)} of {len(run.jobs)} episodes of {run.policy.name} are in {run.folder}"
+            raise Interrupted(kept) from error
+    return run.folder
 
 
-def _progress() -> Progress:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    return Progress(*columns, console=console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+def _unfinished(jobs: Iterable[Job], done: set[Key]) -> list[Job]:
+    return [job for job in jobs if job.key not in done]
 
 
-def progress_bar(items: Iterable[T], total: int, title: str) -> Iterator[T]:
-    """Pass items on, with a progress bar where stderr is a terminal."""
-    with _progress() as progress:
-        bar = progress.add_task(title, total=total)
-        for item in items:
-            yield item
-            progress.advance(bar)
+def _open_store(run: Prepared) -> RunStore:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", TornLineWarning)
+        store = RunStore(run.folder, run.header, resume=run.resume)
+    for warning in caught:
+        typer.echo(f"toolenv: {warning.message}", err=True)
+    return store
+
+
+def env_name(text: str) -> str:
+    """An environment id in its plain form.
+
+    Raises:
+        UnknownNameError: there is no such id; the nearest are named.
+    """
+    envs_registry.parse_env_id(text)
+    return text.removeprefix("toolenv:")
 
 
 def folder_name(text: str) -> str:
     """``text`` as the name of a folder."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.") or "run"
-
-
-def rows_of(folders: Iterable[Path]) -> list[Row]:
-    """The table's rows of run directories."""
-    runs = []
-    for folder in find_runs(list(folders)):
-        header = read_header(folder)
-        planned = {(env, header["agent"]): count for env, count in header["planned"].items()}
-        runs.append(Run(read_episodes(folder), planned))
-    rows = build_rows(runs)
-    if not rows:
-        raise StoreError("no episode has finished yet")
-    return rows
-
-
-def show(rows: list[Row]) -> None:
-    """Print the table."""
-    console().print(render_rows(rows))

@@ -9,8 +9,8 @@ import typer
 
 from toolenv.cli import app
 from toolenv.cli.data import store
-from toolenv.cli.execute import execute, folder_name, rows_of, show
-from toolenv.report.page import render_page
+from toolenv.cli.execute import execute, folder_name, prepare
+from toolenv.cli.output import check_page, rows_of, show, write_page
 from toolenv.runner.plan import RunConfig
 
 AGENTS = ("oracle", "always-stop", "never-stop", "noop", "random")
@@ -26,14 +26,13 @@ def quickstart(
     limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
 ) -> None:
     """Fetch BFCL if it is absent, run the reference agents on it, print the table, write a page."""
+    check_page(html)
     _fetch()
-    folders = []
-    for agent in AGENTS:
-        config = RunConfig(envs=ENVS, agent=agent, limit=limit)
-        folders.append(execute(config, out / f"{folder_name(agent)}-{config.hash}", resume=True))
-    rows = rows_of(folders)
+    configs = [RunConfig(envs=ENVS, agent=agent, limit=limit) for agent in AGENTS]
+    runs = [prepare(one, out / f"{folder_name(one.agent)}-{one.hash}", resume=True) for one in configs]
+    rows = rows_of([execute(one) for one in runs])
     show(rows)
-    html.write_text(render_page(rows, title="toolenv quickstart"), encoding="utf-8")
+    write_page(html, rows, title="toolenv quickstart")
     typer.echo(f"Page: {html}   Runs: {out}")
 
 

@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from toolenv.cli import app
-from toolenv.cli.execute import rows_of, show
-from toolenv.report.page import render_page
+from toolenv.cli.output import check_page, rows_of, show, write_page
 from toolenv.report.serial import rows_to_json
 
 
@@ -23,9 +22,11 @@ def report(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write an HTML page.")] = None,
 ) -> None:
     """Print the metrics of runs, each with its 95% interval and counts."""
+    if html is not None:
+        check_page(html)
     rows = rows_of(folders)
     if html is not None:
-        html.write_text(render_page(rows), encoding="utf-8")
+        write_page(html, rows, title="toolenv report")
     if as_json:
         typer.echo(json.dumps(rows_to_json(rows), indent=1, allow_nan=False))
         return

@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-import envs_registry
 from toolenv.cli import app
-from toolenv.cli.execute import execute, folder_name, rows_of, show
+from toolenv.cli.execute import check_apart, env_name, execute, folder_name, prepare
+from toolenv.cli.output import rows_of, show
 from toolenv.errors import UsageError
 from toolenv.runner.plan import RunConfig
 
@@ -24,12 +24,21 @@ def run(
     limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
     trials: Annotated[int, typer.Option(help="Repetitions of each task.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the run.")] = 0,
-    concurrency: Annotated[int, typer.Option(help="Episodes at a time.")] = 1,
+    concurrency: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 1,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
     subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
     max_turns: Annotated[int | None, typer.Option(help="Decisions per user turn.")] = None,
     prior: Annotated[float | None, typer.Option(help="Share of infeasible episodes in mixed ids.")] = None,
-    masks: Annotated[Path | None, typer.Option(help="Mask manifest to use instead of the suite's.")] = None,
+    masks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            resolve_path=True,
+            help="Masks instead of the suite's own.",
+        ),
+    ] = None,
     base_url: Annotated[str | None, typer.Option(help="Server of chat agents.")] = None,
     agent_option: Annotated[
         list[str] | None,
@@ -38,28 +47,25 @@ def run(
 ) -> None:
     """Run episodes, keep them in a run directory, and print the table.
 
-    Several agents get a run directory each, below --out.
+    Several agents get a run directory each, below --out. All is checked before the first episode.
     """
-    for name in envs:
-        envs_registry.parse_env_id(name)
-    chosen = {"subset": subset, "max_turns": max_turns, "prior": prior, "masks": masks and str(masks)}
+    options = {"subset": subset, "max_turns": max_turns, "prior": prior, "masks": masks and str(masks)}
     configs = [
         RunConfig(
-            envs=tuple(dict.fromkeys(envs)),
+            envs=tuple(dict.fromkeys(map(env_name, envs))),
             agent=spec,
-            env_options={name: value for name, value in chosen.items() if value is not None},
+            env_options={name: value for name, value in options.items() if value is not None},
             agent_options=_agent_options(base_url, agent_option or []),
-            tasks=tuple(one.strip() for one in tasks.split(",") if one.strip()),
+            tasks=tuple(dict.fromkeys(one.strip() for one in tasks.split(",") if one.strip())),
             limit=limit,
             trials=trials,
             seed=seed,
         )
         for spec in dict.fromkeys(agent)
     ]
-    folders = [
-        execute(one, _folder(one, out, len(configs)), concurrency=concurrency, resume=resume)
-        for one in configs
-    ]
+    runs = [prepare(one, _folder(one, out, len(configs)), resume=resume) for one in configs]
+    check_apart(runs)
+    folders = [execute(one, concurrency) for one in runs]
     show(rows_of(folders))
     typer.echo("Runs: " + " ".join(map(str, folders)))
 
@@ -78,7 +84,7 @@ def _agent_options(base_url: str | None, pairs: list[str]) -> dict[str, Any]:
         if not separator:
             raise UsageError(f"--agent-option {pair!r}: give NAME=VALUE")
         try:
-            options[name] = json.loads(value)
+            options[name] = json.loads(value, parse_constant=str)
         except ValueError:
             options[name] = value
     return options

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from itertools import islice
 from typing import Any
 
 import gymnasium
@@ -21,7 +22,8 @@ def run_jobs(
 ) -> Iterator[Rollout]:
     """Run every job and yield each episode as it ends.
 
-    The episodes are the same at any concurrency; only the order they come in differs.
+    The episodes are the same at any concurrency; only the order they come in differs. An iterator that is
+    given up waits for nothing: episodes in flight end by themselves and are lost.
 
     Args:
         jobs: what to run.
@@ -30,10 +32,17 @@ def run_jobs(
         concurrency: episodes at a time, at least 1.
 
     Raises:
-        UsageError: the policy returned something that is no action; the rest is not run.
+        UsageError: a concurrency below 1; or, once the episodes in flight have been yielded, that the
+            policy returned something that is no action.
     """
     if concurrency < 1:
         raise UsageError(f"concurrency={concurrency}: give a whole number of at least 1")
+    play = _player(policy, env_options)
+    return map(play, jobs) if concurrency == 1 else _in_threads(play, jobs, concurrency)
+
+
+def _player(policy: Policy, env_options: Mapping[str, Any]) -> Callable[[Job], Rollout]:
+    """A function that plays a job; each thread that calls it has environments of its own."""
     local = threading.local()
 
     def play(job: Job) -> Rollout:
@@ -44,29 +53,28 @@ def run_jobs(
             envs[job.env], policy, seed=job.seed, task_id=job.task_id, env_id=job.env, trial=job.trial
         )
 
-    if concurrency == 1:
-        yield from map(play, jobs)
-        return
-    with ThreadPoolExecutor(concurrency) as pool:
-        try:
-            yield from _as_they_end(pool, play, jobs, concurrency)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+    return play
 
 
-def _as_they_end(
-    pool: ThreadPoolExecutor, play: Any, jobs: Sequence[Job], concurrency: int
-) -> Iterator[Rollout]:
-    """Keep twice as many jobs submitted as run at a time, so that memory does not grow with the run."""
+def _in_threads(play: Callable[[Job], Rollout], jobs: Sequence[Job], concurrency: int) -> Iterator[Rollout]:
+    """At most twice as many jobs are submitted as run at a time, so that memory does not grow with the run."""
     waiting = iter(jobs)
     running: set[Future[Rollout]] = set()
-    while True:
-        for job in waiting:
-            running.add(pool.submit(play, job))
-            if len(running) >= 2 * concurrency:
+    failure: BaseException | None = None
+    pool = ThreadPoolExecutor(concurrency)
+    try:
+        while True:
+            running.update(pool.submit(play, job) for job in islice(waiting, 2 * concurrency - len(running)))
+            if not running:
                 break
-        if not running:
-            return
-        done, running = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            yield future.result()
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                if future.exception() is None:
+                    yield future.result()
+                else:
+                    failure, waiting = failure or future.exception(), iter(())
+                    running = {one for one in running if not one.cancel()}
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    if failure is not None:
+        raise failure

@@ -17,6 +17,9 @@ from toolenv.errors import UsageError
 from toolenv.seeding import mix
 from toolenv.types import Action, Observation
 
+REACHING_OPTIONS = frozenset({"api_key", "attempts", "base_url", "timeout"})
+"""Agent settings that say how its server is reached, not what is asked of it: no part of what a run is."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunConfig:
@@ -26,7 +29,8 @@ class RunConfig:
         envs: env ids.
         agent: the agent's spec.
         env_options: keywords of ``gymnasium.make``, the same for every id.
-        agent_options: settings of the agent that change its answers.
+        agent_options: settings of the agent. Those in :data:`REACHING_OPTIONS` are neither stored nor
+            hashed: a run may be resumed on another server, and a key never reaches a file.
         tasks: task ids to run; empty for all.
         limit: at most this many tasks of each env, from the first on; ``None`` for all.
         trials: repetitions of each task.
@@ -43,18 +47,25 @@ class RunConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name, value in (("limit", self.limit), ("trials", self.trials)):
-            if value is not None and value < 1:
-                raise UsageError(f"{name}={value}: give a whole number of at least 1")
-        if self.seed < 0:
-            raise UsageError(f"seed={self.seed}: give a whole number of at least 0")
+        for name, value, least in (
+            ("limit", self.limit, 1),
+            ("trials", self.trials, 1),
+            ("seed", self.seed, 0),
+        ):
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+                raise UsageError(f"{name}={value!r}: give a whole number of at least {least}")
         if not self.envs:
             raise UsageError("no environment id given")
 
+    @property
+    def make_options(self) -> dict[str, Any]:
+        """The keywords of ``gymnasium.make``, the chosen tasks among them."""
+        return {**self.env_options, **({"tasks": self.tasks} if self.tasks else {})}
+
     def to_json(self) -> dict[str, Any]:
-        """A JSON-able dict."""
-        plain: dict[str, Any] = json.loads(json.dumps(asdict(self), default=str))
-        return plain
+        """A JSON-able dict of what decides the episodes."""
+        plain = {**asdict(self), "agent_options": without_reaching(self.agent_options)}
+        return cast("dict[str, Any]", json.loads(json.dumps(plain, default=str)))
 
     @property
     def hash(self) -> str:
@@ -82,13 +93,22 @@ def make(env: str, options: Mapping[str, Any]) -> gymnasium.Env[Observation, Act
     return gymnasium.make(env, disable_env_checker=True, **options)
 
 
+def without_reaching(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Agent settings without :data:`REACHING_OPTIONS`."""
+    return {name: value for name, value in options.items() if name not in REACHING_OPTIONS}
+
+
 def plan(config: RunConfig) -> tuple[list[Job], dict[str, str]]:
-    """The episodes of a run in order, and the hash of each env's mask manifest."""
+    """The episodes of a run in order, and the hash of each env's mask manifest.
+
+    Raises:
+        UsageError: an option that cannot be used.
+        DataMissingError: with the command that fetches the data.
+    """
     jobs: list[Job] = []
     manifests: dict[str, str] = {}
     for env_id in config.envs:
-        options = {**config.env_options, **({"tasks": config.tasks} if config.tasks else {})}
-        source = cast(ToolEnv, make(env_id, options).unwrapped).source
+        source = cast(ToolEnv, make(env_id, config.make_options).unwrapped).source
         manifests[env_id] = source.manifest_hash
         for trial in range(config.trials):
             jobs += [

@@ -6,21 +6,28 @@ Killing the process at any moment loses at most the episodes in flight.
 from __future__ import annotations
 
 import json
+import operator
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 
-from toolenv.episode import Episode
 from toolenv.errors import StoreError
+from toolenv.json_values import mend_surrogates
 from toolenv.rollout import Rollout
-from toolenv.runner.plan import RunConfig, versions
-from toolenv.trace import Trace
+from toolenv.runner.plan import RunConfig, versions, without_reaching
+from toolenv.runner.reading import (
+    EPISODES_FILE,
+    RUN_FILE,
+    RUN_VERSION,
+    Key,
+    end_of_last_line,
+    read_episodes,
+    read_header,
+)
 
-RUN_VERSION = 1
-RUN_FILE = "run.json"
-EPISODES_FILE = "episodes.jsonl"
 LOCK_FILE = ".lock"
 
 
@@ -28,59 +35,100 @@ class TornLineWarning(UserWarning):
     """The last line of a run was cut off by a crash; its episode will be run again."""
 
 
+def make_header(
+    config: RunConfig, policy: object, manifests: Mapping[str, str], planned: Mapping[str, int]
+) -> dict[str, Any]:
+    """What ``run.json`` says of a run.
+
+    Args:
+        config: what is run.
+        policy: who decides; its name, and its settings where they have ``to_json()``, are kept.
+        manifests: the hash of each env's mask manifest.
+        planned: how many episodes each env has.
+    """
+    settings = getattr(getattr(policy, "settings", None), "to_json", dict)()
+    header = {
+        "version": RUN_VERSION,
+        "config": config.to_json(),
+        "config_hash": config.hash,
+        "agent": getattr(policy, "name", config.agent),
+        "agent_settings": settings,
+        "manifests": dict(manifests),
+        "planned": dict(planned),
+        "versions": versions(),
+    }
+    return cast("dict[str, Any]", json.loads(json.dumps(header, allow_nan=False, default=str)))
+
+
+def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> set[Key]:
+    """The episodes that a directory already holds of the run ``header`` describes. Nothing is changed.
+
+    Raises:
+        StoreError: it holds a run already (without ``resume``), another run (with it), or no run at all
+            but episodes.
+    """
+    try:
+        started, filled = (folder / RUN_FILE).exists(), (folder / EPISODES_FILE).exists()
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {error.strerror or error}") from error
+    if not started and filled:
+        raise StoreError(f"{folder} holds episodes but no {RUN_FILE}; give another --out")
+    if not started:
+        return set()
+    if not resume:
+        raise StoreError(
+            f"{folder} already holds a run; add --resume to go on with it, or give another --out"
+        )
+    _check_same(folder, read_header(folder), header)
+    return {episode.key for episode in read_episodes(folder)}
+
+
 class RunStore:
     """A run directory open for writing; use it as a context manager.
 
     Args:
         folder: the directory; made if absent.
-        config: what is run.
-        agent: the policy's name, as episodes carry it.
-        manifests: the hash of each env's mask manifest.
-        planned: how many episodes each env has.
+        header: what the run is; see :func:`make_header`.
         resume: go on with what is there.
+
+    Attributes:
+        done: the episodes it holds.
 
     Raises:
         StoreError: not writable, in use by another process, there already (without ``resume``), or
             holding another run (with it).
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        config: RunConfig,
-        agent: str,
-        manifests: Mapping[str, str],
-        planned: Mapping[str, int],
-        *,
-        resume: bool = False,
-    ) -> None:
+    def __init__(self, folder: Path, header: Mapping[str, Any], *, resume: bool = False) -> None:
         self.folder = folder
-        self._header = {
-            "version": RUN_VERSION,
-            "config": config.to_json(),
-            "config_hash": config.hash,
-            "agent": agent,
-            "manifests": dict(manifests),
-            "planned": dict(planned),
-            "versions": versions(),
-        }
         self._lock = _lock(folder)
         try:
-            self.done = self._prepare(resume)
-            self._file: IO[bytes] = (folder / EPISODES_FILE).open("ab", buffering=0)
+            self.done = finished(folder, header, resume=resume)
+            self._file = _open(folder, header)
         except BaseException:
             self._lock.release()
             raise
 
     def append(self, rollout: Rollout) -> None:
-        """Add a finished episode, once."""
-        if rollout.episode.key in self.done:
-            raise StoreError(f"episode {rollout.episode.key} is already in {self.folder}")
-        record = {"episode": rollout.episode.to_json(), "trace": rollout.trace.to_json()}
-        line = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
-        while line:
-            line = line[self._file.write(line) or 0 :]
-        self.done.add(rollout.episode.key)
+        """Add a finished episode, once.
+
+        Raises:
+            StoreError: it is there already, is not fit for JSON, or cannot be written (a full disk); of
+                such an episode nothing is left in the file.
+        """
+        key = rollout.episode.key
+        if key in self.done:
+            raise StoreError(f"episode {key} is already in {self.folder}")
+        line = _line(rollout)
+        start = self._file.seek(0, os.SEEK_END)
+        try:
+            while line:
+                line = line[self._file.write(line) or 0 :]
+        except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(start)
+            raise _unwritable(self.folder, error) from error
+        self.done.add(key)
 
     def close(self) -> None:
         """Close the files and let others write."""
@@ -93,31 +141,39 @@ class RunStore:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _prepare(self, resume: bool) -> set[tuple[str, str, int]]:
-        path = self.folder / RUN_FILE
-        if not path.exists():
-            if (self.folder / EPISODES_FILE).exists():
-                raise StoreError(f"{self.folder} holds episodes but no {RUN_FILE}; give another --out")
-            _write_whole(path, json.dumps(self._header, indent=1) + "\n")
-            return set()
-        if not resume:
-            raise StoreError(
-                f"{self.folder} already holds a run; add --resume to go on with it, or give another --out"
-            )
-        self._check_same(read_header(self.folder))
-        _repair(self.folder / EPISODES_FILE)
-        return {episode.key for episode in read_episodes(self.folder)}
 
-    def _check_same(self, found: Mapping[str, Any]) -> None:
-        for part in ("config", "manifests"):
-            wanted, there = self._header[part], found[part]
-            different = [name for name in {**wanted, **there} if wanted.get(name) != there.get(name)]
-            if different:
-                name = sorted(different)[0]
-                raise StoreError(
-                    f"{self.folder} holds another run: {name} is {there.get(name)!r} there "
-                    f"and {wanted.get(name)!r} here; give another --out"
-                )
+def _line(rollout: Rollout) -> bytes:
+    record = {"episode": rollout.episode.to_json(), "trace": rollout.trace.to_json()}
+    try:
+        # Counts may be whole numbers of numpy or torch, which have an index but are no int.
+        text = json.dumps(
+            record, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=operator.index
+        )
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"episode {rollout.episode.key} is not fit for JSON: {error}") from error
+    return mend_surrogates(text).encode() + b"\n"
+
+
+def _check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+    old, new = _identity(there), _identity(here)
+    for name in sorted({*old, *new}):
+        if old.get(name) != new.get(name):
+            raise StoreError(
+                f"{folder} holds another run: {name} is {old.get(name)!r} there and {new.get(name)!r} here; "
+                "give another --out"
+            )
+
+
+def _identity(header: Mapping[str, Any]) -> dict[str, Any]:
+    """What two headers of one run have in common."""
+    settings = without_reaching(header["agent_settings"])
+    return {
+        **header["config"],
+        **{f"agent setting {name}": value for name, value in settings.items()},
+        **{f"mask manifest of {env}": value for env, value in header["manifests"].items()},
+        "agent name": header["agent"],
+        "planned": header["planned"],
+    }
 
 
 def _lock(folder: Path) -> Any:
@@ -130,8 +186,24 @@ def _lock(folder: Path) -> Any:
     except Timeout as error:
         raise StoreError(f"{folder} is in use by another process") from error
     except OSError as error:
-        raise StoreError(f"{folder} cannot be written: {error.strerror or error}") from error
+        raise _unwritable(folder, error) from error
     return lock
+
+
+def _open(folder: Path, header: Mapping[str, Any]) -> IO[bytes]:
+    """Write the header of a new run, mend the file of an old one, and open it."""
+    path = folder / EPISODES_FILE
+    try:
+        if not (folder / RUN_FILE).exists():
+            _write_whole(folder / RUN_FILE, json.dumps(header, indent=1) + "\n")
+        _repair(path)
+        return path.open("ab", buffering=0)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _unwritable(folder: Path, error: OSError) -> StoreError:
+    return StoreError(f"{folder} cannot be written: {error.strerror or error}")
 
 
 def _write_whole(path: Path, text: str) -> None:
@@ -146,92 +218,8 @@ def _repair(path: Path) -> None:
         return
     with path.open("rb+") as file:
         end = file.seek(0, os.SEEK_END)
-        whole = _end_of_last_line(file, end)
-        if whole < end:
-            warnings.warn(
-                f"{path}: dropped an unfinished last line of {end - whole} bytes",
-                TornLineWarning,
-                stacklevel=4,
-            )
-            file.truncate(whole)
-
-
-def _end_of_last_line(file: IO[bytes], end: int, block: int = 1 << 16) -> int:
-    while end > 0:
-        start = max(0, end - block)
-        file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        end = start
-    return 0
-
-
-def read_header(folder: Path) -> dict[str, Any]:
-    """``run.json`` of a run directory.
-
-    Raises:
-        StoreError: there is none, or it cannot be read.
-    """
-    path = folder / RUN_FILE
-    try:
-        header: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise StoreError(f"{folder} is no run directory: it has no {RUN_FILE}") from error
-    except (OSError, ValueError) as error:
-        raise StoreError(f"{path} cannot be read: {error}") from error
-    if header.get("version") != RUN_VERSION:
-        raise StoreError(f"{path}: version {header.get('version')!r}, expected {RUN_VERSION}")
-    return header
-
-
-def find_runs(folders: list[Path]) -> list[Path]:
-    """The run directories among ``folders`` and directly below them, in order.
-
-    Raises:
-        StoreError: a folder that is none and holds none.
-    """
-    runs: list[Path] = []
-    for folder in folders:
-        found = (
-            [folder]
-            if (folder / RUN_FILE).exists()
-            else sorted(path.parent for path in folder.glob(f"*/{RUN_FILE}"))
-        )
-        if not found:
-            raise StoreError(f"{folder} is no run directory and holds none: there is no {RUN_FILE}")
-        runs += found
-    return runs
-
-
-def read_records(folder: Path) -> Iterator[dict[str, Any]]:
-    """Every finished episode as stored, one at a time; an unfinished last line is left out.
-
-    Raises:
-        StoreError: a line that is no record, by number.
-    """
-    from pydantic_core import from_json
-
-    path = folder / EPISODES_FILE
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                return
-            try:
-                yield from_json(line, allow_inf_nan=False)
-            except ValueError as error:
-                raise StoreError(f"{path}, line {number}: not a record: {error}") from error
-
-
-def read_episodes(folder: Path) -> Iterator[Episode]:
-    """Every finished episode without its trace, one at a time."""
-    for record in read_records(folder):
-        yield Episode.from_json(record["episode"])
-
-
-def read_rollouts(folder: Path) -> Iterator[Rollout]:
-    """Every finished episode with its trace, one at a time."""
-    for record in read_records(folder):
-        yield Rollout(Episode.from_json(record["episode"]), Trace.from_json(record["trace"]))
+        whole = end_of_last_line(file, end)
+        file.truncate(whole)
+    if whole < end:
+        lost = f"{path}: dropped an unfinished last line of {end - whole} bytes"
+        warnings.warn(lost, TornLineWarning, stacklevel=4)

@@ -21,7 +21,7 @@ class RecordTrace(gymnasium.Wrapper[Observation, Action, Observation, Action], R
 
     def step(self, action: Action) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """Step, and add the trace when the episode is over."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        if terminated or truncated:
-            info["trace"] = self._tool_env.trace
-        return observation, reward, terminated, truncated, info
+        result = self.env.step(action)
+        if result[2] or result[3]:
+            result[4]["trace"] = self._tool_env.trace
+        return result

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
+from toolenv.env import ToolEnv
 from toolenv.judge import RewardTable
-from toolenv.types import Action, Observation, ToolCalls
+from toolenv.types import Action, Observation
 
 
 class RecordReward(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
@@ -18,24 +19,25 @@ class RecordReward(gymnasium.Wrapper[Observation, Action, Observation, Action], 
     def __init__(self, env: gymnasium.Env[Observation, Action]) -> None:
         RecordConstructorArgs.__init__(self)
         gymnasium.Wrapper.__init__(self, env)
-        self._return, self._decisions, self._calls = 0.0, 0, 0
+        self._tool_env = cast(ToolEnv, env.unwrapped)
+        self._return = 0.0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode and its sums."""
-        self._return, self._decisions, self._calls = 0.0, 0, 0
+        """Start an episode and its return."""
+        self._return = 0.0
         return self.env.reset(seed=seed, options=options)
 
     def step(self, action: Action) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """Step, and add the sums when the episode is over."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        self._return += float(reward)
-        self._decisions += 1
-        self._calls += len(action.calls) if isinstance(action, ToolCalls) else 0
-        if terminated or truncated:
-            info.setdefault("episode", {}).update(r=self._return, l=self._decisions, calls=self._calls)
-        return observation, reward, terminated, truncated, info
+        result = self.env.step(action)
+        self._return += float(result[1])
+        if result[2] or result[3]:
+            trace = self._tool_env.trace
+            sums = {"r": self._return, "l": len(trace.steps), "calls": len(trace.calls())}
+            result[4].setdefault("episode", {}).update(sums)
+        return result
 
 
 class RewardOutcomes(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
-from toolenv.types import NO_TOKENS, Action, Observation, Usage
+from toolenv.env import ToolEnv
+from toolenv.types import Action, Observation
 
 
 class RecordTokens(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
@@ -19,22 +20,14 @@ class RecordTokens(gymnasium.Wrapper[Observation, Action, Observation, Action], 
     def __init__(self, env: gymnasium.Env[Observation, Action]) -> None:
         RecordConstructorArgs.__init__(self)
         gymnasium.Wrapper.__init__(self, env)
-        self._usages: list[Usage | None] = []
-
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
-        """Start an episode and its count."""
-        self._usages = []
-        return self.env.reset(seed=seed, options=options)
+        self._tool_env = cast(ToolEnv, env.unwrapped)
 
     def step(self, action: Action) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """Step, and add the counts when the episode is over."""
-        self._usages.append(getattr(action, "usage", None))
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        if terminated or truncated:
-            total = sum((usage or Usage() for usage in self._usages), NO_TOKENS)
-            info.setdefault("episode", {}).update(
-                input_tokens=total.input_tokens, output_tokens=total.output_tokens, known_usage=total.known
+        result = self.env.step(action)
+        if result[2] or result[3]:
+            usage = self._tool_env.trace.usage
+            result[4].setdefault("episode", {}).update(
+                input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, known_usage=usage.known
             )
-        return observation, reward, terminated, truncated, info
+        return result

@@ -374,6 +374,15 @@ def test_weather_reports_do_not_mix_between_threads(backends: Backends) -> None:
     assert len({texts[0] for texts in alone}) == 8
 
 
+def test_a_weather_report_stays_as_it_was_given(backends: Backends) -> None:
+    vehicle = backends["VehicleControlAPI"]()
+    vehicle._load_scenario({}, long_context=True)
+    first = vehicle.get_outside_temperature_from_google()
+    temperature = first["outsideTemperature"]
+    assert vehicle.get_outside_temperature_from_google()["outsideTemperature"] != temperature
+    assert first["outsideTemperature"] == temperature
+
+
 # ---- size ----
 
 

@@ -1,4 +1,4 @@
-"""Our multi-turn world and rules against upstream's executor and checker, on ground truth and its mutations."""
+"""Our world and rules against upstream's executor and checker, on ground truth and mutations of it."""
 
 from __future__ import annotations
 

@@ -1,0 +1,16 @@
+"""All speed measurements in one run: ``python -m benchmarks.speed``."""
+
+from __future__ import annotations
+
+from benchmarks import env_speed, import_time, loading, multi_turn
+
+
+def main() -> None:
+    """Run and print them."""
+    for module in (import_time, loading, env_speed, multi_turn):
+        print(f"# {module.__name__}")
+        module.measure()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""What commands print and write: tables, progress, pages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from toolenv.errors import StoreError, UsageError
+from toolenv.report.page import render_page
+from toolenv.report.rows import Row, Run, build_rows
+from toolenv.report.terminal import render_rows
+from toolenv.runner.reading import find_runs, read_episodes, read_header
+
+T = TypeVar("T")
+
+PIPE_WIDTH = 160
+"""Columns of a table that goes into a file or a pipe."""
+
+
+def console(stderr: bool = False) -> Console:
+    """A console as wide as the terminal; wide enough for the table where output is a file or a pipe."""
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
+    return Console(stderr=stderr, width=width)
+
+
+@contextmanager
+def progress(title: str, total: int, done: int = 0) -> Iterator[Callable[[], None]]:
+    """A progress bar where stderr is a terminal, nothing elsewhere; call what it gives for each step."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    shown, hidden = console(stderr=True), not sys.stderr.isatty()
+    with Progress(*columns, console=shown, transient=True, disable=hidden) as bar:
+        task = bar.add_task(title, total=total, completed=done)
+        yield lambda: bar.advance(task)
+
+
+def with_progress(items: Iterable[T], total: int, title: str) -> Iterator[T]:
+    """Pass items on, with a progress bar where stderr is a terminal."""
+    with progress(title, total) as advance:
+        for item in items:
+            yield item
+            advance()
+
+
+def rows_of(folders: Iterable[Path]) -> list[Row]:
+    """The table's rows of run directories.
+
+    Raises:
+        StoreError: a folder that is no run directory, or cannot be read.
+        UsageError: two runs repeat each other.
+    """
+    runs = find_runs(list(folders))
+    try:
+        return build_rows(Run(read_episodes(folder), planned_of(folder)) for folder in runs)
+    except UsageError as error:
+        raise UsageError(
+            f"{error}; report runs that repeat each other apart: {', '.join(map(str, runs))}"
+        ) from error
+
+
+def planned_of(folder: Path) -> dict[tuple[str, str], int]:
+    """How many episodes a run was to have, by (env id, agent)."""
+    header = read_header(folder)
+    return {(env, header["agent"]): count for env, count in header["planned"].items()}
+
+
+def show(rows: list[Row]) -> None:
+    """Print the table."""
+    console().print(render_rows(rows))
+
+
+def check_page(path: Path) -> None:
+    """Find out before long work whether a page can be written.
+
+    Raises:
+        UsageError: it cannot; names the path and what is in the way.
+    """
+    there = next(one for one in (path, *path.absolute().parents) if one.exists())
+    if there == path and there.is_dir():
+        raise UsageError(f"--html {path} is a folder; give the name of a file")
+    if there != path and not there.is_dir():
+        raise UsageError(f"--html {path} cannot be written: {there} is no folder")
+    if not os.access(there, os.W_OK):
+        raise UsageError(f"--html {path} cannot be written: no permission for {there}")
+
+
+def write_page(path: Path, rows: list[Row], title: str) -> None:
+    """Write the rows as an HTML page.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(render_page(rows, title=title), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error
