@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 
 import typer
@@ -36,8 +37,14 @@ def main() -> None:
         typer.echo(f"toolenv: {error}", err=True)
         sys.exit(2)
     except Interrupted as stop:
-        typer.echo(f"toolenv: {stop}", err=True)
+        typer.echo(f"toolenv: interrupted; {stop}. Go on with: {_command_to_resume()}", err=True)
         _leave(INTERRUPTED)
+
+
+def _command_to_resume() -> str:
+    arguments = sys.argv[1:]
+    resume = ["--resume"] if arguments[0] == "run" and "--resume" not in arguments else []
+    return shlex.join(["toolenv", *arguments, *resume])
 
 
 def _leave(status: int) -> None:

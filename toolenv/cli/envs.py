@@ -33,22 +33,21 @@ def envs(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
 
 
 def _describe(name: str) -> dict[str, Any]:
+    """One id: tasks, the least and most tools a task ends with, the share of infeasible episodes, its data."""
     spec = envs_registry.parse_env_id(name)
     suite = envs_registry.get_suite(spec["suite"])
+    about = {"id": name, "tasks": None, "tools": None, "infeasible": None, "subsets": list(suite.subsets)}
     try:
         source = make_source(suite, spec["condition"])
-        tasks = [source.get(task_id) for task_id in source.task_ids]
     except DataError as error:
-        return {"id": name, "tasks": None, "tools": None, "infeasible": None, "data": str(error)}
+        return {**about, "data": str(error)}
+    tasks = [source.get(task_id) for task_id in source.task_ids]
     sizes = [len(task.offered(len(task.turns))) for task in tasks]
     infeasible = sum(task.label == "infeasible" for task in tasks) / len(tasks)
-    if spec["condition"] == "mixed":
-        infeasible = source.prior
     return {
-        "id": name,
+        **about,
         "tasks": len(tasks),
         "tools": [min(sizes), max(sizes)],
-        "infeasible": infeasible,
-        "subsets": list(suite.subsets),
+        "infeasible": source.prior if source.condition == "mixed" else infeasible,
         "data": "present",
     }

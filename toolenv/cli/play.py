@@ -3,52 +3,58 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Annotated, cast
 
 import typer
 
-import envs_registry
 from toolenv.cli import app
+from toolenv.cli.execute import env_name
 from toolenv.env import ToolEnv
 from toolenv.runner.plan import make
 from toolenv.transcript import printable, render_conversation
-from toolenv.types import NO_TOKENS, Action, Message, Stop, ToolCall, ToolCalls
+from toolenv.types import NO_TOKENS, Action, Message, Observation, Stop, ToolCall, ToolCalls
 
-HELP = "Type: NAME {json arguments} to call a tool, stop REASON, say TEXT, or tools to see their schemas."
+HELP = (
+    "Type: NAME {json arguments} to call a tool, stop REASON, say TEXT, tools to see their schemas, or help."
+)
 
 
 @app.command()
 def play(
     env: Annotated[str, typer.Argument(metavar="ENV", help="Environment id; see: toolenv envs")],
     task: Annotated[
-        str | None, typer.Option(metavar="ID", help="The task; by default one drawn by --seed.")
+        str | None, typer.Option(metavar="ID", help="The task; by default --seed draws one.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the episode.")] = 0,
     subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
 ) -> None:
     """Play one episode by hand; the verdict is printed at its end."""
-    envs_registry.parse_env_id(env)
-    made = make(env, {} if subset is None else {"subset": subset})
+    made = make(env_name(env), {} if subset is None else {"subset": subset})
     tool_env = cast(ToolEnv, made.unwrapped)
-    observation, _ = made.reset(seed=seed, options=None if task is None else {"task_id": task})
-    done, shown = False, 0
+    observation, info = made.reset(seed=seed, options=None if task is None else {"task_id": task})
+    typer.echo(HELP)
+    shown, done = 0, False
     while not done:
-        typer.echo(
-            render_conversation(
-                type(observation)(observation.messages[shown:], observation.tools, observation.turns_left)
-            )
-        )
-        shown = len(observation.messages)
+        shown = _show(observation, shown)
         observation, _, terminated, truncated, info = made.step(_ask(tool_env))
         done = terminated or truncated
+    _show(observation, shown)
     typer.echo(json.dumps({"task": info["task_id"], **info["verdict"]}, indent=1))
+
+
+def _show(observation: Observation, shown: int) -> int:
+    """Print the messages not shown yet, and return how many there are in all."""
+    typer.echo(render_conversation(replace(observation, messages=observation.messages[shown:])))
+    return len(observation.messages)
 
 
 def _ask(env: ToolEnv) -> Action:
     while True:
-        line = typer.prompt("you", prompt_suffix="> ").strip()
-        word, _, rest = line.partition(" ")
-        if word == "tools":
+        word, _, rest = typer.prompt("you", prompt_suffix="> ").strip().partition(" ")
+        if word == "help":
+            typer.echo(HELP)
+        elif word == "tools":
             for tool in env.tools:
                 typer.echo(printable(json.dumps(tool.to_openai()["function"], ensure_ascii=False)))
         elif word == "stop":
@@ -56,9 +62,19 @@ def _ask(env: ToolEnv) -> Action:
         elif word == "say":
             return Message(rest, usage=NO_TOKENS)
         else:
-            try:
-                arguments = json.loads(rest or "{}")
-            except ValueError as error:
-                typer.echo(f"Arguments are no JSON: {error}. {HELP}")
-                continue
-            return ToolCalls((ToolCall(word, arguments),), usage=NO_TOKENS)
+            call = _call(word, rest)
+            if call is not None:
+                return ToolCalls((call,), usage=NO_TOKENS)
+
+
+def _call(name: str, text: str) -> ToolCall | None:
+    """The call that was typed; ``None``, with the reason printed, if it is none."""
+    try:
+        arguments = json.loads(text or "{}")
+    except ValueError as error:
+        typer.echo(f"Arguments are no JSON: {error}. {HELP}")
+        return None
+    if not isinstance(arguments, dict):
+        typer.echo(f"Arguments are no JSON object: {text}. {HELP}")
+        return None
+    return ToolCall(name, arguments)

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 
 from toolenv.cli import app
-from toolenv.cli.execute import show
+from toolenv.cli.execute import env_name
+from toolenv.cli.output import planned_of, show, with_progress
 from toolenv.env import ToolEnv
 from toolenv.episode import Episode
 from toolenv.errors import StoreError, UnknownNameError
 from toolenv.judge import judge
 from toolenv.report.rows import Run, build_rows
-from toolenv.rollout import Rollout, record
+from toolenv.rollout import record
 from toolenv.runner.plan import make
-from toolenv.runner.store import find_runs, read_header, read_rollouts
+from toolenv.runner.reading import find_runs, read_header, read_rollouts
+from toolenv.source import TaskSource
+
+SHOWN = 20
+"""How many changed episodes are listed."""
 
 
 @app.command()
@@ -30,22 +36,19 @@ def rescore(
 
     Nothing is written. Exit status 1 if any episode changed.
     """
-    runs, changed = [], []
+    runs: list[Run] = []
+    changed: list[tuple[Episode, Episode]] = []
+    total = 0
     for folder in find_runs(folders):
-        header = read_header(folder)
-        episodes = []
-        for old, new in rescored(folder):
-            episodes.append(new)
-            if old != new:
-                changed.append((old, new))
-        planned = {(env, header["agent"]): count for env, count in header["planned"].items()}
-        runs.append(Run(episodes, planned))
+        planned = planned_of(folder)
+        pairs = list(with_progress(rescored(folder), sum(planned.values()), str(folder)))
+        runs.append(Run([new for _, new in pairs], planned))
+        changed += [pair for pair in pairs if differ(*pair)]
+        total += len(pairs)
     show(build_rows(runs))
-    for old, new in changed[:20]:
+    for old, new in changed[:SHOWN]:
         typer.echo(f"changed: {old.env} {old.task_id} trial {old.trial}: {_brief(old)} -> {_brief(new)}")
-    typer.echo(
-        f"{sum(len(list(run.episodes)) for run in runs)} episodes judged again, {len(changed)} changed"
-    )
+    typer.echo(f"{total} episodes judged again, {len(changed)} changed")
     if changed:
         raise typer.Exit(1)
 
@@ -54,24 +57,38 @@ def rescored(folder: Path) -> Iterator[tuple[Episode, Episode]]:
     """Each stored episode, and the same one judged again.
 
     Raises:
-        StoreError: a trace's task is not in its environment any more.
+        StoreError: the run's tasks are not those of this version, or it cannot be read.
     """
-    options = read_header(folder)["config"]["env_options"]
-    sources = {}
+    header = read_header(folder)
+    sources: dict[str, TaskSource] = {}
     for stored in read_rollouts(folder):
-        env_id = stored.episode.env
-        if env_id not in sources:
-            sources[env_id] = cast(ToolEnv, make(env_id, options).unwrapped).source
+        old, trace = stored.episode, stored.trace
+        if old.env not in sources:
+            sources[old.env] = _source(folder, old.env, header["config"]["env_options"], header["manifests"])
         try:
-            task = sources[env_id].get(stored.trace.task_id, stored.trace.seed)
+            task = sources[old.env].get(trace.task_id, trace.seed)
         except UnknownNameError as error:
             raise StoreError(f"{folder}: {error}") from error
-        yield stored.episode, _again(stored, task.flags, judge(task, stored.trace))
+        yield (
+            old,
+            record(trace, judge(task, trace), task.flags, agent=old.agent, env_id=old.env, trial=old.trial),
+        )
 
 
-def _again(stored: Rollout, flags: frozenset[str], verdict: object) -> Episode:
-    old = stored.episode
-    return record(stored.trace, verdict, flags, agent=old.agent, env_id=old.env, trial=old.trial)  # type: ignore[arg-type]
+def _source(folder: Path, env_id: str, options: dict[str, object], manifests: dict[str, str]) -> TaskSource:
+    """The tasks a run was made of; other masks would make them other tasks."""
+    source = cast(ToolEnv, make(env_name(env_id), options).unwrapped).source
+    if source.manifest_hash != manifests.get(env_id):
+        raise StoreError(
+            f"{folder}: {env_id} was run with the masks {manifests.get(env_id)}, "
+            f"and this version has {source.manifest_hash}"
+        )
+    return source
+
+
+def differ(old: Episode, new: Episode) -> bool:
+    """Whether an episode was judged otherwise. The text of an error may name lines of code, which move."""
+    return replace(old, error="") != replace(new, error="")
 
 
 def _brief(episode: Episode) -> str:

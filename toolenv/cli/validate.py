@@ -6,39 +6,53 @@ from typing import Annotated, cast
 
 import typer
 
-import envs_registry
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
-from toolenv.cli.execute import progress_bar
+from toolenv.cli.execute import env_name
+from toolenv.cli.output import with_progress
 from toolenv.env import ToolEnv
 from toolenv.feasibility.manifest import FLAGS
 from toolenv.runner.plan import make
-from toolenv.validation import summarise, validate_source
+from toolenv.source import TaskSource
+from toolenv.transcript import printable
+from toolenv.validation import Validation, summarise, validate_source
+
+SHOWN = 50
+"""How many findings are listed."""
 
 
 @app.command()
 def validate(
     envs: Annotated[list[str], typer.Argument(metavar="ENV…", help="Environment ids; see: toolenv envs")],
     subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
+    tasks: Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")] = None,
 ) -> None:
     """Check that the oracle succeeds, that doing nothing does not, and that nothing leaks.
 
     Exit status 1 if anything is wrong.
     """
-    for name in envs:
-        envs_registry.parse_env_id(name)
-    wrong = sum(_validate(name, subset) for name in envs)
+    options = {name: value for name, value in (("subset", subset), ("tasks", tasks)) if value is not None}
+    names = [env_name(text) for text in envs]
+    sources = [cast(ToolEnv, make(name, options).unwrapped).source for name in names]
+    wrong = 0
+    for name, source in zip(names, sources, strict=True):
+        found = _validate(name, source)
+        _print(name, found)
+        wrong += len(found.findings)
     if wrong:
         raise typer.Exit(1)
 
 
-def _validate(name: str, subset: str | None) -> int:
-    source = cast(ToolEnv, make(name, {} if subset is None else {"subset": subset}).unwrapped).source
+def _validate(name: str, source: TaskSource) -> Validation:
     results = validate_source(source, make_agent("oracle"), make_agent("noop"))
-    found = summarise(progress_bar(results, total=len(source.task_ids), title=name))
+    return summarise(with_progress(results, total=len(source.task_ids), title=name))
+
+
+def _print(name: str, found: Validation) -> None:
     typer.echo(f"{name}: {found.tasks} tasks, {len(found.findings)} findings")
     for flag, count in sorted(found.flagged.items()):
         typer.echo(f"  {count} flagged {flag}: {FLAGS[flag]}")
-    for finding in found.findings[:50]:
-        typer.echo(f"  {finding.task_id}: {finding.check}: {finding.problem}")
-    return len(found.findings)
+    for finding in found.findings[:SHOWN]:
+        typer.echo(f"  {finding.task_id}: {finding.check}: {printable(finding.problem)}")
+    if len(found.findings) > SHOWN:
+        typer.echo(f"  … and {len(found.findings) - SHOWN} more")

@@ -13,10 +13,11 @@ CAPTION = "95% intervals. FCR and false stops are read together. Token costs (TC
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """The notes to a table, row by row."""
+    """The notes to a table: row by row, then what the flags say of each environment's tasks."""
     measured = [row for row in rows if row.metrics["false_stop_rate"].n]
     paired = {(env, row.agent) for row in measured for env in (row.env, *row.pooled)}
-    return [f"{row.env}, {row.agent}: {text}." for row in rows for text in _row_notes(row, paired)]
+    single = [f"{row.env}, {row.agent}: {text}." for row in rows for text in _row_notes(row, paired)]
+    return [*single, *_flag_notes([row for row in rows if not row.pooled])]
 
 
 def _row_notes(row: Row, paired: set[tuple[str, str]]) -> Iterator[str]:
@@ -28,7 +29,6 @@ def _row_notes(row: Row, paired: set[tuple[str, str]]) -> Iterator[str]:
         )
     if not row.pooled:
         yield from _excluded(row)
-        yield from _flagged(row)
         yield from _trials(row)
 
 
@@ -58,13 +58,15 @@ def _excluded(row: Row) -> Iterator[str]:
             )
 
 
-def _flagged(row: Row) -> Iterator[str]:
-    for flag, count in row.flagged.items():
+def _flag_notes(rows: Sequence[Row]) -> Iterator[str]:
+    """A note for each env and flag, with every agent's score on the flagged tasks."""
+    for env, flag in dict.fromkeys((row.env, flag) for row in rows for flag in row.flagged):
+        members = [row for row in rows if row.env == env and flag in row.flagged]
+        tasks = max(row.flagged[flag].tasks for row in members)
         meaning = f" ({FLAGS[flag]})" if flag in FLAGS else ""
-        yield (
-            f"{counted(count.tasks, 'task')} flagged {flag}{meaning}:"
-            f" {count.succeeded:,} of {counted(count.episodes, 'episode')} correct"
-        )
+        counts = [(row.agent, row.flagged[flag]) for row in members]
+        correct = ", ".join(f"{agent} {count.succeeded:,} of {count.episodes:,}" for agent, count in counts)
+        yield f"{env}: {counted(tasks, 'task')} flagged {flag}{meaning}; episodes correct: {correct}."
 
 
 def _trials(row: Row) -> Iterator[str]:

@@ -326,6 +326,16 @@ def test_the_processs_decimal_settings_do_not_reach_the_tools(backends: Backends
     assert plain == "{'result': Decimal('1.0000E-15')}"
 
 
+def test_sums_are_rounded_as_in_upstreams_python_in_every_version(backends: Backends) -> None:
+    """Python 3.11 says ``sum([0.1] * 10) == 0.9999999999999999``, 3.12 says 1.0."""
+    world = world_of(backends, "MathAPI")
+    assert world.call("sum_values", {"numbers": [0.1] * 10}) == '{"result": 0.9999999999999999}'
+    assert (
+        world.call("sum_values", {"numbers": [1, "x"]})
+        == '{"error": "All elements in the list must be numbers"}'
+    )
+
+
 # ---- state shared by instances (FIELD-015) ----
 
 

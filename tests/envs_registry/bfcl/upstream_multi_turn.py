@@ -7,15 +7,19 @@ verdict, and the text of every model call, from a second run that does not stop 
 from __future__ import annotations
 
 import copy
+import functools
 import hashlib
 import json
+import operator
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from bfcl_eval.eval_checker.multi_turn_eval import multi_turn_checker, multi_turn_utils
-from bfcl_eval.eval_checker.multi_turn_eval.func_source_code import long_context, posting_api
+from bfcl_eval.eval_checker.multi_turn_eval.func_source_code import long_context, math_api, posting_api
+
+math_api.sum = lambda values: functools.reduce(operator.add, values, 0)  # as before Python 3.12
 
 SHARED = [
     long_context.CREDIT_CARD_EXTENSION,

@@ -130,7 +130,7 @@ def test_flags_and_unknown_tokens_are_noted() -> None:
     ]
     flat = " ".join(rendered(build_rows([Run(episodes)])).split())
     assert "2 tasks flagged can_never_pass (no call sequence" in flat
-    assert "0 of 2 episodes correct" in flat
+    assert "episodes correct: chat:model 0 of 2." in flat
     assert "TC early-stop rests on 0 exact and 1 estimated token counts, 3 unknown left out" in flat
     assert "1 episode without a criterion that could be assessed: left out of SR" in flat
 
