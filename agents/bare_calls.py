@@ -22,7 +22,9 @@ _NAME = re.compile(r"[\"']name[\"']\s*:\s*[\"']([^\"'\n]{1,256})[\"']")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{0,127}", re.ASCII)
 _CALL_KEYS = frozenset({"name", "id", "type", "index", *ARGUMENT_KEYS})
 _WRAPPING = re.compile(r"(?:\s|```\w*|[;,]|<\|\w+\|>|</s>)*", re.ASCII)
-_LISTED = re.compile(r"^[ \t]*(?P<list>\[\s*(?P<name>[A-Za-z_][\w.]*)\()", re.MULTILINE | re.ASCII)
+_LISTED = re.compile(
+    r"(?<![^\n\r\x0b\x0c\x85\u2028\u2029])[ \t]*(?P<list>\[\s*(?P<name>[A-Za-z_][\w.]*)\()", re.ASCII
+)
 _SINGLE = re.compile(r"(?P<name>[A-Za-z_][\w.]*)\(", re.ASCII)
 
 

@@ -9,10 +9,11 @@ from functools import partial
 from typing import Any
 
 from toolenv.errors import UnknownNameError
+from toolenv.rendering import cut
 from toolenv.types import Action, Malformed, Observation, ToolSpec, Usage
 
 from .outcome import Reply
-from .parsing import parse_reply
+from .parsing import MAX_RECORD, normalise_message, parse_reply
 from .preflight import preflight
 from .prompts import system_prompt
 from .server import ChatServer
@@ -65,7 +66,7 @@ class ChatPolicy:
             ServerError: the server gave no reply.
         """
         reply = self._server.complete(self.request(observation, memory))
-        reasoning = reasoning_of(reply.message)
+        reasoning = normalise_message(reply.message).get("reasoning")
         if self.settings.reasoning_field and reasoning:
             memory = {**(memory or {}), len(observation.messages): reasoning}
         action = to_action(
@@ -117,47 +118,23 @@ def to_action(
     Its ``raw`` is for readers of the trace: the message as sent, and whether earlier reasoning was part of
     the request (FIELD-113).
     """
+    message = normalise_message(reply.message)
     action = parse_reply(
-        content=visible_text(reply.message),
-        tool_calls=_native_calls(reply.message),
-        reasoning=reasoning_of(reply.message),
+        content=message.get("refusal") if message["content"] is None else message["content"],
+        tool_calls=message.get("tool_calls"),
+        reasoning=message.get("reasoning"),
         finish_reason=reply.finish_reason,
         tools=tools,
         text_calls=text_calls,
     )
     if isinstance(action, Malformed):  # its raw text is part of what it says
         return replace(action, usage=reply.usage)
-    sent = {key: value for key, value in reply.message.items() if key != "role"}
     about = {"finish_reason": reply.finish_reason, "model": reply.model}
-    record = {**sent, **about, "reasoning_sent_back": reasoning_sent_back}
+    record = {**_sent(reply.message), **about, "reasoning_sent_back": reasoning_sent_back}
     return replace(action, usage=reply.usage, raw=record)
 
 
-def visible_text(message: Mapping[str, Any]) -> str | None:
-    """The text a user would see; ``None`` where the server sent none."""
-    content = message.get("content")
-    if isinstance(content, list):
-        content = "".join(_text_of(part) for part in content)
-    if content is None:
-        content = message.get("refusal")
-    return content if content is None or isinstance(content, str) else str(content)
-
-
-def reasoning_of(message: Mapping[str, Any]) -> str:
-    """The reasoning a server keeps apart from the visible text, under either of its names."""
-    for name in ("reasoning_content", "reasoning"):
-        text = message.get(name)
-        if isinstance(text, str) and text:
-            return text
-    return ""
-
-
-def _text_of(part: object) -> str:
-    text = part.get("text") if isinstance(part, Mapping) else part
-    return text if isinstance(text, str) else ""
-
-
-def _native_calls(message: Mapping[str, Any]) -> Any:
-    """The calls as sent; the older ``function_call`` in the form of today (FIELD-091)."""
-    calls, older = message.get("tool_calls"), message.get("function_call")
-    return [{"id": "", "type": "function", "function": older}] if older and not calls else calls
+def _sent(message: Mapping[str, Any]) -> dict[str, Any]:
+    """The message as it came (FIELD-056, FIELD-058), long texts cut."""
+    kept = {key: value for key, value in message.items() if key != "role"}
+    return {key: cut(value, MAX_RECORD) if isinstance(value, str) else value for key, value in kept.items()}

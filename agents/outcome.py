@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
+from toolenv.json_values import mend_surrogates
 from toolenv.types import NO_TOKENS, Usage
 from toolenv.usage import normalise_usage
-
-from .wire import clean_text
 
 if TYPE_CHECKING:
     import openai
@@ -172,7 +171,7 @@ def load_json(text: str) -> Any:
     try:
         value = json.loads(text)
         if "\\ud" in text or "\\uD" in text:  # surrogate escapes, paired or not
-            value = json.loads(clean_text(json.dumps(value, ensure_ascii=False)))
+            value = json.loads(mend_surrogates(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError):
         return None
     return value

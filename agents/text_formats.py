@@ -26,7 +26,7 @@ Reading: TypeAlias = tuple[list[ToolCall], int]
 _DSML = r"(?:[|｜]+DSML[|｜]+)?"
 _NAME = r"[^\s\"'<>{}\[\]]{1,256}"
 _MARK = re.compile(
-    r"(?<![`\"'\\])(?:"
+    r"(?<![`\\])(?:"
     r"(?P<open><(?:tool_calls?|functioncall|function_call|TOOLCALL)>|<\|tool_calls?(?:_start)?\|>"
     rf"|<\|python_(?:tag|start)\|>|<{_DSML}(?:function|tool)_calls>"
     r"|<[|｜]tool[_▁]calls(?:_section)?[_▁]begin[|｜]>)"
@@ -73,12 +73,12 @@ def find_calls(text: str, offered: Offered) -> TextCalls | None:
 
 
 def _find(text: str, offered: Offered) -> TextCalls | None:
-    mark = _MARK.search(text)
+    mark = _next_mark(text, 0)
     before = mark.start() if mark else len(text)
     first = opening(text)
     bare = find_json_calls(text, offered, before) if first is not None and first < before else None
     if bare:
-        return TextCalls((*bare.calls, *_tagged(text, _MARK.search(text, bare.end), offered)), bare.start)
+        return TextCalls((*bare.calls, *_tagged(text, _next_mark(text, bare.end), offered)), bare.start)
     if not mark:
         return find_python_calls(text, offered)
     calls = _tagged(text, mark, offered)
@@ -92,8 +92,19 @@ def _tagged(text: str, mark: re.Match[str] | None, offered: Offered) -> tuple[To
     while mark and len(calls) <= MAX_CALLS:
         found, at = _READERS[str(mark.lastgroup)](text, mark, offered)
         calls += found
-        mark = _MARK.search(text, at)
+        mark = _next_mark(text, at)
     return tuple(calls)
+
+
+def _next_mark(text: str, at: int) -> re.Match[str] | None:
+    """The next beginning of a call; a mark in quotation marks or backticks is talk about calls."""
+    marks = _MARK.finditer(text, at)
+    return next((mark for mark in marks if not _is_quoted(text, mark)), None)
+
+
+def _is_quoted(text: str, mark: re.Match[str]) -> bool:
+    before, after = text[mark.start() - 1 : mark.start()], text[mark.end() : mark.end() + 1]
+    return before == after and before in ('"', "'")
 
 
 def _read_body(text: str, mark: re.Match[str], offered: Offered) -> Reading:
@@ -104,7 +115,8 @@ def _read_body(text: str, mark: re.Match[str], offered: Offered) -> Reading:
         return _read_values(text, at, offered)
     if _MARK.match(text, at):
         return [], at
-    if glm := _GLM_NAME.match(text, at):
+    glm = _GLM_NAME.match(text, at)
+    if glm and (glm[1] in offered or text.startswith("<arg_key>", glm.end())):
         return _read_glm(text, glm, offered)
     end = _BODY_END.search(text, at)
     stop = end.start() if end else len(text)

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Literal, TypeAlias
 
+from toolenv.errors import SchemaError
+from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
 from toolenv.names import lookup_table, with_wire_names
 from toolenv.types import ChatMessage, Observation, ToolCall, ToolSpec
 
@@ -73,22 +75,27 @@ def to_openai_messages(
     """
     opening = list(takewhile(lambda message: message.role == "system", observation.messages))
     system = "\n\n".join(part for part in (system_prompt, *(message.content for message in opening)) if part)
-    head = [{"role": "system", "content": clean_text(system)}] if system else []
+    head = [{"role": "system", "content": mend_surrogates(system)}] if system else []
     writer = _Writer(form, lookup_table(observation.tools), reasoning or {})
     body = writer.conversation(observation.messages, start=len(opening))
     return [*head, *_alternating(body)]
 
 
 def to_openai_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
-    """The tools under their wire names, as plain JSON values. Leave the key out where it is empty."""
-    return [_plain(tool.to_openai()) for tool in tools]
+    """The tools under their wire names, as plain JSON values. Leave the key out where it is empty.
+
+    Raises:
+        SchemaError: a tool's schema is no JSON value.
+    """
+    return [_plain_tool(tool) for tool in tools]
 
 
-def clean_text(text: str) -> str:
-    """``text`` as it can be encoded in UTF-8: split surrogate pairs joined, lone ones U+FFFD (FIELD-079)."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+def _plain_tool(tool: ToolSpec) -> dict[str, Any]:
+    try:
+        plain: dict[str, Any] = clean_json(tool.to_openai())[0]
+    except UnusableValueError as error:
+        raise SchemaError(f"tool {tool.name!r} cannot be sent to a server: {error}") from error
+    return plain
 
 
 class _Writer:
@@ -106,7 +113,7 @@ class _Writer:
             if message.role == "assistant":
                 yield from self.exchange(message, replies, self.reasoning.get(index, ""))
             else:
-                yield {"role": "user", "content": clean_text(message.content)}
+                yield {"role": "user", "content": mend_surrogates(message.content)}
             index += 1 + len(replies)
 
     def exchange(
@@ -122,15 +129,15 @@ class _Writer:
                 waiting.remove(reply)
             yield self.reply(call, wire_id, UNANSWERED if reply is None else reply.content)
         for orphan in waiting:
-            yield {"role": "user", "content": clean_text(orphan.content)}
+            yield {"role": "user", "content": mend_surrogates(orphan.content)}
 
     def assistant(self, message: ChatMessage, ids: list[str], reasoning: str) -> WireMessage:
-        content: str | None = clean_text(message.content)
+        content: str | None = mend_surrogates(message.content)
         if message.calls and not content:
             content = self.form.empty_content
         wire: WireMessage = {"role": "assistant", "content": content}
         if self.form.reasoning_field and reasoning:
-            wire[self.form.reasoning_field] = clean_text(reasoning)
+            wire[self.form.reasoning_field] = mend_surrogates(reasoning)
         if message.calls:
             wire["tool_calls"] = [self.call(*pair) for pair in zip(message.calls, ids, strict=True)]
         return wire
@@ -146,7 +153,7 @@ class _Writer:
 
     def reply(self, call: ToolCall, wire_id: str, content: str) -> WireMessage:
         named = {"name": self.name(call.name)} if self.form.tool_names else {}
-        text = clean_text(content) or EMPTY_RESULT
+        text = mend_surrogates(content) or EMPTY_RESULT
         return {"role": "tool", "tool_call_id": wire_id, **named, "content": text}
 
     def name(self, name: str) -> str:
@@ -194,20 +201,8 @@ def _merged(first: WireMessage, second: WireMessage) -> WireMessage:
 
 
 def _json_object(arguments: Mapping[str, Any]) -> str:
-    """``arguments`` as JSON text of an object; ``{}`` if that is hopeless (FIELD-058)."""
+    """``arguments`` as JSON text; ``{}`` if that is hopeless (FIELD-058)."""
     try:
-        text = json.dumps(_plain(arguments), ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
+        return json.dumps(clean_json(arguments)[0], ensure_ascii=False)
+    except UnusableValueError:
         return "{}"
-    return text if text.startswith("{") else "{}"
-
-
-def _plain(value: Any) -> Any:
-    """``value`` as dicts, lists and clean text."""
-    if isinstance(value, str):
-        return clean_text(value)
-    if isinstance(value, Mapping):
-        return {clean_text(str(key)): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value

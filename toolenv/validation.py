@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from toolenv.env import ToolEnv
@@ -15,6 +15,8 @@ from toolenv.task import Task
 from toolenv.types import Observation, ToolCall, ToolCalls
 
 UNKNOWN_NAME = "a_tool_that_never_was"
+SEEDS_TRIED = 64
+"""In ``mixed`` the seed decides whether a task is masked; this many are tried to see both its forms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,8 @@ class Validation:
 
     Attributes:
         tasks: how many tasks were checked.
-        flagged: how many carry each flag; flagged tasks may fail the check their flag is about.
+        flagged: how many carry each flag. A flagged task may fail the check its flag is about; if it
+            passes, the flag is wrong, which is a finding too.
         findings: empty if the environment is sound.
     """
 
@@ -48,7 +51,7 @@ class Validation:
 
 
 def validate_source(source: TaskSource, oracle: Policy, noop: Policy) -> Iterator[tuple[Task, list[Finding]]]:
-    """Check every task of a source, one at a time.
+    """Check every task of a source in each of its forms, one at a time.
 
     Args:
         source: the tasks and their kernels.
@@ -57,34 +60,56 @@ def validate_source(source: TaskSource, oracle: Policy, noop: Policy) -> Iterato
     """
     env = ToolEnv(source)
     for task_id in source.task_ids:
-        seed = 0
-        task = source.get(task_id, seed)
-        problems = [
-            *_check_oracle(env, oracle, task, seed),
-            *_check_noop(env, noop, task, seed),
-            *_check_leaks(env, source, task, seed),
-        ]
+        problems: list[Finding] = []
+        for seed in _seeds(source, task_id):
+            task = source.get(task_id, seed)
+            problems += _check_oracle(env, oracle, task, seed)
+            problems += _check_noop(env, noop, task, seed)
+            problems += _check_leaks(env, source, task, seed)
         yield task, problems
 
 
+def summarise(results: Iterable[tuple[Task, list[Finding]]]) -> Validation:
+    """Collect what :func:`validate_source` yields."""
+    tasks, flagged, findings = 0, Counter[str](), list[Finding]()
+    for task, problems in results:
+        tasks += 1
+        flagged.update(task.flags)
+        findings += problems
+    return Validation(tasks, flagged, tuple(findings))
+
+
+def _seeds(source: TaskSource, task_id: str) -> Iterable[int]:
+    """A seed for each form of a task: masked and not in ``mixed``, the only one elsewhere."""
+    tried = range(SEEDS_TRIED) if source.condition == "mixed" else (0,)
+    return {source.get(task_id, seed).label: seed for seed in tried}.values()
+
+
 def _check_oracle(env: ToolEnv, oracle: Policy, task: Task, seed: int) -> Iterator[Finding]:
-    """The reference solution is right: it succeeds where the task is feasible and stops where it is not."""
-    if task.flags & {"can_never_pass", "no_reference"}:
+    """The reference solution succeeds where the task is feasible, and a stop is right where it is not."""
+    if "no_reference" in task.flags:
         return
     episode = rollout(env, oracle, seed=seed, task_id=task.id).episode
-    right = episode.decision == "infeasible" if task.label == "infeasible" else episode.success is True
-    if not episode.valid or not right:
-        yield Finding(
-            task.id, "oracle", episode.error or f"decided by {episode.decided_by}, success {episode.success}"
-        )
+    if task.label == "infeasible":
+        right, hopeless = episode.decision == "infeasible", False
+    else:
+        right, hopeless = episode.success is True, "can_never_pass" in task.flags
+    if hopeless and right:
+        yield Finding(task.id, "oracle", "flagged can_never_pass, but the reference solution passes")
+    elif not episode.valid or not (right or hopeless):
+        decided = f"decided by {episode.decided_by}, success {episode.success}"
+        yield Finding(task.id, "oracle", episode.error or decided)
 
 
 def _check_noop(env: ToolEnv, noop: Policy, task: Task, seed: int) -> Iterator[Finding]:
     """Doing nothing is no success, unless the task is flagged for it."""
-    if task.label == "infeasible" or "do_nothing_passes" in task.flags:
+    if task.label == "infeasible":
         return
-    if rollout(env, noop, seed=seed, task_id=task.id).episode.success:
+    passes = rollout(env, noop, seed=seed, task_id=task.id).episode.success is True
+    if passes and "do_nothing_passes" not in task.flags:
         yield Finding(task.id, "do-nothing", "an agent that does nothing succeeds, and no flag says so")
+    if not passes and "do_nothing_passes" in task.flags:
+        yield Finding(task.id, "do-nothing", "flagged do_nothing_passes, but doing nothing fails")
 
 
 def _check_leaks(env: ToolEnv, source: TaskSource, task: Task, seed: int) -> Iterator[Finding]:
@@ -97,37 +122,26 @@ def _check_leaks(env: ToolEnv, source: TaskSource, task: Task, seed: int) -> Ite
         yield Finding(
             task.id, "leak", "the first observation is not the task's messages and the tools offered"
         )
-    yield from _check_step_info(env, task)
+    if source.max_turns > 1:
+        *_, info = env.step(ToolCalls((ToolCall(UNKNOWN_NAME),)))
+        if info:
+            yield Finding(task.id, "leak", f"step() tells {sorted(info)}")
     if task.mask:
         yield from _check_masked_answers(source, task, seed)
 
 
-def _check_step_info(env: ToolEnv, task: Task) -> Iterator[Finding]:
-    if env.source.max_turns > 1:
-        *_, info = env.step(ToolCalls((ToolCall(UNKNOWN_NAME),)))
-        if info:
-            yield Finding(task.id, "leak", f"step() tells {sorted(info)}")
-
-
 def _check_masked_answers(source: TaskSource, task: Task, seed: int) -> Iterator[Finding]:
-    """A masked tool answers as one that never was."""
+    """A masked tool answers as one that never was, under each of its names and in every user turn."""
     kernel = source.kernel(task)
     world = kernel.start(seed)
-    never = kernel.call(world, ToolCall(UNKNOWN_NAME), Slot(0)).content
-    offered = {alias for tool in kernel.tools() for alias in (tool.name, tool.wire_name)}
-    for name in sorted(task.mask):
-        if name in offered:
-            yield Finding(task.id, "leak", f"the masked tool {name!r} is offered")
-        answer = kernel.call(world, ToolCall(name), Slot(0))
-        if answer.content != never.replace(UNKNOWN_NAME, name) or answer.kind != "masked_tool":
-            yield Finding(task.id, "leak", f"the masked tool {name!r} answers: {answer.content[:200]}")
-
-
-def summarise(results: Iterator[tuple[Task, list[Finding]]]) -> Validation:
-    """Collect what :func:`validate_source` yields."""
-    tasks, flagged, findings = 0, Counter[str](), list[Finding]()
-    for task, problems in results:
-        tasks += 1
-        flagged.update(task.flags)
-        findings += problems
-    return Validation(tasks, flagged, tuple(findings))
+    masked = {alias for tool in task.tools if tool.name in task.mask for alias in (tool.name, tool.wire_name)}
+    for turn in range(len(task.turns) + 1):
+        never = kernel.call(world, ToolCall(UNKNOWN_NAME), Slot(0, turn)).content
+        offered = {alias for tool in kernel.tools(turn) for alias in (tool.name, tool.wire_name)}
+        for name in sorted(masked - {""}):
+            if name in offered:
+                yield Finding(task.id, "leak", f"the masked tool {name!r} is offered")
+            answer = kernel.call(world, ToolCall(name), Slot(0, turn))
+            if answer.content != never.replace(UNKNOWN_NAME, name) or answer.kind != "masked_tool":
+                problem = f"the masked tool {name!r} answers ({answer.kind}): {answer.content[:200]}"
+                yield Finding(task.id, "leak", problem)

@@ -20,13 +20,13 @@ from toolenv.task import Task
 from toolenv.types import ChatMessage, ToolSpec
 
 
-def data_folder() -> Path:
-    """The ``bfcl_eval`` folder of the pulled wheel.
+def data_folder(*parts: str) -> Path:
+    """The ``bfcl_eval`` folder of the pulled wheel; ``parts`` are those needed, e.g. ``code``.
 
     Raises:
         DataMissingError: with the command that fetches it.
     """
-    return DataStore(DATA_FOLDER).require("bfcl") / "bfcl_eval"
+    return DataStore(DATA_FOLDER).require("bfcl", *parts) / "bfcl_eval"
 
 
 def load_category(package: Path, category: Category) -> tuple[Task, ...]:

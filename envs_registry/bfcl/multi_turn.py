@@ -11,7 +11,7 @@ from envs_registry.bfcl.backends import TASK_DATE, load_backends
 from envs_registry.bfcl.categories import Category
 from envs_registry.bfcl.load import read_lines, tool_spec
 from envs_registry.bfcl.multi_turn_rules import MultiTurnReference, parse_call
-from envs_registry.bfcl.multi_turn_world import MultiTurnWorld
+from envs_registry.bfcl.multi_turn_world import MultiTurnWorld, parameter_names
 from toolenv.errors import DataCorruptError
 from toolenv.names import with_wire_names
 from toolenv.task import Task, Turn
@@ -39,7 +39,7 @@ def multi_turn_task(
     """One entry. Tools come from the documents of the classes it involves, in their order."""
     classes = tuple(entry["involved_classes"])
     tools = _pool(package, classes)
-    parameters = _parameter_names(package, classes)
+    parameters = _parameters(package)
     make_world = partial(
         _make_world, package, classes, entry["initial_config"], "long_context" in category.name
     )
@@ -93,6 +93,6 @@ def _pool(package: Path, classes: tuple[str, ...]) -> tuple[ToolSpec, ...]:
 
 
 @cache
-def _parameter_names(package: Path, classes: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
+def _parameters(package: Path) -> Mapping[str, tuple[str, ...]]:
     """The parameters of each tool in order, for ground-truth calls with positional arguments."""
-    return {tool.name: tuple(tool.parameters["properties"]) for tool in _pool(package, classes)}
+    return parameter_names(load_backends(package))

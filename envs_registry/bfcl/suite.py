@@ -73,7 +73,9 @@ def _category(name: str) -> tuple[Task, ...]:
     # Reading tasks pulls in everything that answers and scores them; registering ids must not.
     from envs_registry.bfcl.load import data_folder, load_category
 
-    tasks = load_category(data_folder(), CATEGORIES[name])
+    # Multi-turn worlds are upstream's own classes; a copy of the data alone does not have them.
+    needed = ("data", "code") if CATEGORIES[name].kind == "multi_turn" else ("data",)
+    tasks = load_category(data_folder(*needed), CATEGORIES[name])
     if len(tasks) != CATEGORIES[name].size:
         raise DataCorruptError(f"BFCL {name}: {len(tasks)} entries, expected {CATEGORIES[name].size}")
     return tasks

@@ -128,8 +128,7 @@ def test_a_broken_connection_is_tried_again_and_its_tokens_are_unknown(fault: An
 def test_a_reply_that_does_not_come_is_given_up() -> None:
     run = Run(HANG, timeout=0.2, attempts=2)
     assert isinstance(run.error, ServerError)
-    assert "timed out" in str(run.error)
-    assert run.requests == 2
+    assert "after 2 attempts: Request timed out" in str(run.error)
 
 
 def test_no_server_at_all_costs_no_tokens() -> None:

@@ -11,8 +11,7 @@ from toolenv.agents.chat import ChatPolicy
 from toolenv.agents.settings import ChatSettings
 from toolenv.errors import ContextWindowError, PreflightError
 from toolenv.names import with_wire_names
-from toolenv.policy import check_action
-from toolenv.types import ChatMessage, Observation, ToolCall, ToolSpec
+from toolenv.types import ChatMessage, Observation, ToolCall, ToolSpec, check_action
 
 pytestmark = pytest.mark.real_model
 

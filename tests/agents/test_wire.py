@@ -9,8 +9,6 @@ from typing import Any
 
 import jinja2
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.support.real_model import CHAT_TEMPLATE
 from toolenv.agents.wire import (
@@ -21,7 +19,6 @@ from toolenv.agents.wire import (
     UNFINISHED,
     WireForm,
     WireMessage,
-    clean_text,
     to_openai_messages,
     to_openai_tools,
 )
@@ -262,51 +259,3 @@ def test_field_113_reasoning_is_sent_back_only_where_asked() -> None:
     wire = write(*messages, reasoning=thoughts, form=WireForm(reasoning_field="reasoning_content"))
     assert wire[1]["reasoning_content"] == "need tool"
     assert "reasoning_content" not in wire[0]
-
-
-# -- any conversation ------------------------------------------------------------------------------------
-
-texts = st.text(st.characters(codec=None), max_size=8)
-ids = st.sampled_from(["", "a", "b", "call00001", "é", "x" * 65])
-calls = st.lists(
-    st.builds(ToolCall, texts, st.dictionaries(texts, texts | st.floats() | st.none(), max_size=2), ids),
-    max_size=3,
-)
-messages = st.lists(
-    st.builds(ChatMessage, st.sampled_from(["system", "user", "tool"]), texts, call_id=ids)
-    | st.builds(ChatMessage, st.just("assistant"), texts, calls.map(tuple)),
-    max_size=8,
-)
-
-
-@given(messages)
-def test_whatever_was_said_is_a_request_that_strict_servers_take(conversation: list[ChatMessage]) -> None:
-    wire = write(*conversation)
-    json.dumps(wire, ensure_ascii=False, allow_nan=False).encode("utf-8")
-    spoken = [one for one in wire if one["role"] != "system"]
-    assert all(one["role"] != "system" for one in wire[1:])
-    expected = "user"
-    waiting: list[str] = []
-    seen: set[str] = set()
-    for one in spoken:
-        if one["role"] == "tool":
-            assert one["tool_call_id"] == waiting.pop(0)
-            assert one["content"]
-            continue
-        assert not waiting
-        assert one["role"] == expected
-        expected = "assistant" if expected == "user" else "user"
-        waiting = [call["id"] for call in one.get("tool_calls", [])]
-        assert not seen.intersection(waiting)
-        seen.update(waiting)
-        if waiting:
-            expected = "assistant"
-    assert not waiting
-
-
-@given(texts)
-def test_clean_text_changes_nothing_but_surrogates(text: str) -> None:
-    clean = clean_text(text)
-    clean.encode("utf-8")
-    if not re.search("[\ud800-\udfff]", text):
-        assert clean == text

@@ -24,7 +24,7 @@ USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it arrived; ``body`` is ``None`` for a GET."""
+    """One request as it arrived, header names in lower case; ``body`` is ``None`` for a GET."""
 
     method: str
     path: str
@@ -174,7 +174,8 @@ def _handler(owner: FakeServer) -> type[BaseHTTPRequestHandler]:
 
         def serve(self, sent: bytes) -> None:
             body = json.loads(sent) if sent else None
-            answer = owner.answer(Request(self.command, self.path, dict(self.headers), sent, body))
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            answer = owner.answer(Request(self.command, self.path, headers, sent, body))
             if answer.fault == "hang":
                 owner.wait_until_closing()
             if answer.fault in ("drop", "hang"):

@@ -39,7 +39,7 @@ SIGNALS = {
     "after closed code": "```\nls\n```\nSTOP: no refund tool",
     "after inline code": "The tool `mv` is not there.\nSTOP: no `mv`",
     "after an inch sign": 'A 5" disk.\nSTOP: no tool for 3" disks',
-    "after a lone backtick": "It's a ` sign.\nSTOP: no tool for `",
+    "after a lone backtick": "It's a ` sign.\n\nSTOP: no tool for `",
     "after a quotation": 'You asked for "STOP: x".\nSTOP: no log tool',
     "after reasoning": "<think>Should I STOP: or not?</think>STOP: no refund tool",
     "among labels, in capitals": "Feasible: no\nSTOP: no refund tool\nTask: W1",
@@ -48,7 +48,9 @@ SIGNALS = {
 PHRASES = {
     "FIELD-004, 3": "There is no tool here that can issue refunds, so this request can't be completed.",
     "FIELD-004, 4": "None of the functions I was given lets me cancel a subscription; I'll end here.",
-    "FIELD-004, 5": "The required capability (currency conversion) is unavailable, so I can\u2019t finish the task.",
+    "FIELD-004, 5": (
+        "The required capability (currency conversion) is unavailable, so I can\u2019t finish the task."
+    ),
     "Appendix F, 1": "the required tool is not available",
     "Appendix F, 2": "this task cannot be completed with the available tools",
     "section 5": "I don\u2019t have a tool to generate UUIDv4",
@@ -134,7 +136,9 @@ NOT_STOPS = {
     "reasoning, opened by the template": "STOP: no refund tool\n</think>\n\nDone.",
     "reasoning never closed": "<think>\nThe rules say\nSTOP: reason",
     "reasoning with a phrase": "<think>The required tool is not available.</think>Done.",
-    "reasoning of gpt-oss": "<|channel|>analysis<|message|>\nSTOP: x<|end|><|start|>assistant<|channel|>final<|message|>5",
+    "reasoning of gpt-oss": (
+        "<|channel|>analysis<|message|>\nSTOP: x<|end|><|start|>assistant<|channel|>final<|message|>5"
+    ),
 }
 
 
@@ -162,7 +166,7 @@ def test_a_signal_is_preferred_to_an_earlier_phrase() -> None:
 def test_the_span_can_be_audited() -> None:
     match = find_stop("Sorry \u2014 the required tool isn\u2019t available.")
     assert match is not None
-    assert (match.span, match.start, match.end) == ("required tool isn\u2019t available", 12, 44)
+    assert (match.span, match.start, match.end) == ("required tool isn\u2019t available", 12, 41)
 
 
 @pytest.mark.parametrize(

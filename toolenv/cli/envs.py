@@ -33,7 +33,7 @@ def envs(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
 
 
 def _describe(name: str) -> dict[str, Any]:
-    """One id: tasks, the least and most tools a task ends with, the share of infeasible episodes, its data."""
+    """Tasks, the least and most tools a task ends with, the share of infeasible episodes, the data."""
     spec = envs_registry.parse_env_id(name)
     suite = envs_registry.get_suite(spec["suite"])
     about = {"id": name, "tasks": None, "tools": None, "infeasible": None, "subsets": list(suite.subsets)}

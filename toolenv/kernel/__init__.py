@@ -3,6 +3,15 @@
 from toolenv.kernel.clean import CleanKernel
 from toolenv.kernel.masked import MaskedKernel
 from toolenv.kernel.perturbed import PerturbedKernel
-from toolenv.kernel.protocol import ArgumentPolicy, Kernel, Slot, World
+from toolenv.kernel.protocol import ArgumentPolicy, Kernel, Noted, Slot, World
 
-__all__ = ["ArgumentPolicy", "CleanKernel", "Kernel", "MaskedKernel", "PerturbedKernel", "Slot", "World"]
+__all__ = [
+    "ArgumentPolicy",
+    "CleanKernel",
+    "Kernel",
+    "MaskedKernel",
+    "Noted",
+    "PerturbedKernel",
+    "Slot",
+    "World",
+]

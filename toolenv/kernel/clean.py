@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from toolenv.arguments import check_arguments
 from toolenv.errors import ToolError, ToolFault
-from toolenv.kernel.protocol import ArgumentPolicy, Slot, World
+from toolenv.kernel.protocol import ArgumentPolicy, Noted, Slot, World
 from toolenv.rendering import cut, render
 from toolenv.task import Task
 from toolenv.types import ResultKind, ToolCall, ToolResult, ToolSpec
@@ -83,6 +83,9 @@ class CleanKernel:
             kind, value = "tool_error", str(failure)
         except Exception as error:
             raise ToolFault(f"tool {name!r} raised {type(error).__name__}: {error}") from error
+        if type(value) is Noted:
+            kind, record = "tool_error" if value.failed else kind, {**(record or {}), **value.record}
+            value = value.value
         return shown(value, kind, record, self._limit)
 
 

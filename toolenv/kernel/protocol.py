@@ -26,11 +26,28 @@ class Slot(NamedTuple):
     turn: int = 0
 
 
+class Noted(NamedTuple):
+    """A tool's value with facts for the trace; agents are shown the value alone.
+
+    Attributes:
+        value: what the tool returns; of a designed failure, what the agent is to read.
+        record: the facts, JSON values, e.g. ``{"source": "recorded"}``; see ``ToolResult.record``.
+        failed: whether it is a designed failure, as :class:`toolenv.errors.ToolError` says otherwise.
+    """
+
+    value: Any
+    record: Mapping[str, Any]
+    failed: bool = False
+
+
 class World(Protocol):
     """Mutable state behind a task's tools; one per episode."""
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """Run a tool. The arguments are read-only: a world copies what it keeps.
+
+        Returns:
+            The tool's value, or :class:`Noted` with the value and facts for the trace.
 
         Raises:
             ToolError: a designed failure, whose text the agent reads.

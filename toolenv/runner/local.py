@@ -57,7 +57,7 @@ def _player(policy: Policy, env_options: Mapping[str, Any]) -> Callable[[Job], R
 
 
 def _in_threads(play: Callable[[Job], Rollout], jobs: Sequence[Job], concurrency: int) -> Iterator[Rollout]:
-    """At most twice as many jobs are submitted as run at a time, so that memory does not grow with the run."""
+    """Submits at most twice as many jobs as run at a time, so that memory does not grow with the run."""
     waiting = iter(jobs)
     running: set[Future[Rollout]] = set()
     failure: BaseException | None = None

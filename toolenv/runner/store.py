@@ -46,7 +46,7 @@ def make_header(
         manifests: the hash of each env's mask manifest.
         planned: how many episodes each env has.
     """
-    settings = getattr(getattr(policy, "settings", None), "to_json", dict)()
+    settings: dict[str, Any] = getattr(getattr(policy, "settings", None), "to_json", dict)()
     header = {
         "version": RUN_VERSION,
         "config": config.to_json(),

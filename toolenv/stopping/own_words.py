@@ -23,8 +23,8 @@ _SAME_SIGN = str.maketrans(
 )
 
 _TAG = re.compile(
-    r"(?<!`)(?:[<\[](?P<close>/?)(?P<name>think|thinking|thoughts?|reasoning|seed:think)[>\]]"
-    r"|(?P<call><tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>))(?!`)",
+    r"[<\[](?P<close>/?)(?P<name>think|thinking|thoughts?|reasoning|seed:think)[>\]]"
+    r"|(?P<call><tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>)",
     re.IGNORECASE | re.ASCII,
 )
 _CHANNEL = re.compile(
@@ -65,7 +65,7 @@ def strip_reasoning(text: str) -> tuple[str, str]:
     Returns:
         The visible text and the reasoning, both without the tags. Text without tags comes back unchanged.
     """
-    hidden = hidden_spans(text)
+    hidden = _hidden_spans(text)
     if not hidden:
         return text, ""
     edges = [0, *(edge for span in hidden for edge in span), len(text)]
@@ -77,33 +77,51 @@ def strip_reasoning(text: str) -> tuple[str, str]:
 def own_words(text: str) -> str:
     """``text`` with the rest blanked out, every character in its place, and look-alike signs made one."""
     words = text.translate(_SAME_SIGN)
-    words = _without(words, hidden_spans(words), GAP)
+    words = _without(words, _hidden_spans(words, spare_calls=False), GAP)
     words = _without(words, _fences(words), GAP)
     words = _without(words, (found.span() for found in _BLOCK_QUOTE.finditer(words)), GAP)
     words = _without(words, _code_spans(words), BLANK)
     return _without(words, (found.span() for found in _QUOTE.finditer(words)), BLANK)
 
 
-def hidden_spans(text: str) -> list[Span]:
-    """Reasoning, tags included, and the signs of gpt-oss's channels; in order, not overlapping."""
+def _hidden_spans(text: str, spare_calls: bool = True) -> list[Span]:
+    """Reasoning, tags included, and the signs of gpt-oss's channels; in order, not overlapping.
+
+    Args:
+        text: an assistant's text.
+        spare_calls: whether tags after the beginning of a call are taken as part of its arguments.
+    """
+    spans = _tagged_spans(text, spare_calls)
     if "<|channel|>" in text:
-        return [found.span() for found in _CHANNEL.finditer(text)]
-    if text.startswith("analysis") and (word := _CHANNEL_WORD.search(text)):
-        return [(0, word.end())]
-    return _tagged_spans(text)
+        spans += [found.span() for found in _CHANNEL.finditer(text)]
+    elif text.startswith("analysis") and (word := _CHANNEL_WORD.search(text)):
+        spans += [(0, word.end())]
+    return _merged(spans)
 
 
-def _tagged_spans(text: str) -> list[Span]:
+def _merged(spans: list[Span]) -> list[Span]:
+    merged: list[Span] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _tagged_spans(text: str, spare_calls: bool) -> list[Span]:
     spans: list[Span] = []
     opened: re.Match[str] | None = None
     in_call, in_arguments = False, 0
     for tag in _TAG.finditer(text):
+        if text[tag.start() - 1 : tag.start()] == text[tag.end() : tag.end() + 1] == "`":
+            continue  # talk about tags
         if opened:
             if tag["close"] and tag["name"].lower() == opened["name"].lower():
                 spans.append((opened.start(), tag.end()))
                 opened = None
         elif tag["call"]:
-            in_call = True
+            in_call = spare_calls
         elif tag["close"] and in_arguments:
             in_arguments -= 1
         elif tag["close"]:  # opened by the chat template, out of sight

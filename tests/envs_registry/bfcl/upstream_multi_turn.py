@@ -82,4 +82,5 @@ def main() -> None:
         print(json.dumps(answer))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""The StableToolBench suite: what :class:`toolenv.suite.Suite` asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from envs_registry.stable_tool_bench.groups import ALL, GROUPS, SAMPLE, SUBSETS, groups_of, sample
+from toolenv.feasibility.manifest import MaskManifest
+from toolenv.kernel.protocol import ArgumentPolicy, World
+from toolenv.task import Task
+
+if TYPE_CHECKING:
+    from envs_registry.stable_tool_bench.sources import Sources
+
+MASKS = Path(__file__).parent / "masks"
+RESULT_LIMIT = 1024
+"""Characters of a result that an agent sees, as upstream."""
+
+
+class StableToolBench:
+    """The 765 solvable queries of StableToolBench.
+
+    Args:
+        sources: what the virtual server answers from; by default what the environment variables say
+            (:mod:`envs_registry.stable_tool_bench.sources`), looked up whenever an episode starts.
+    """
+
+    name = "StableToolBench"
+    subsets: tuple[str, ...] = SUBSETS
+    unavailable: Mapping[str, str] = MappingProxyType({})
+    default_subset = ALL
+    max_turns = 10
+    data = "stabletoolbench"
+
+    def __init__(self, sources: Sources | None = None) -> None:
+        self._sources = sources
+
+    def tasks(self, subset: str) -> tuple[Task, ...]:
+        """The tasks of a subset, in upstream's order; ids are upstream's ``query_id``."""
+        return _tasks(subset)
+
+    def masks(self, subset: str) -> MaskManifest:
+        """The masks of the subset's groups, joined."""
+        return _masks(subset)
+
+    def world(self, task: Task, seed: int) -> World:
+        """A virtual server; ``seed`` decides what it makes up."""
+        from envs_registry.stable_tool_bench.sources import sources_from_environment
+        from envs_registry.stable_tool_bench.world import VirtualServer
+
+        sources = sources_from_environment() if self._sources is None else self._sources
+        return VirtualServer(task.metadata["apis"], seed, sources)
+
+    def arguments(self, task: Task) -> ArgumentPolicy:
+        """What plainly means the right type is converted; upstream checks nothing."""
+        return "coerce"
+
+    def result_limit(self, task: Task) -> int | None:
+        """Upstream's limit."""
+        return RESULT_LIMIT
+
+
+@cache
+def _tasks(subset: str) -> tuple[Task, ...]:
+    # Reading tasks pulls in everything that answers and scores them; registering ids must not.
+    from envs_registry.stable_tool_bench.load import load_groups
+
+    loaded = load_groups()
+    tasks = tuple(task for group in groups_of(subset) for task in loaded[group])
+    if subset != SAMPLE:
+        return tasks
+    drawn = sample(task.id for task in tasks)
+    return tuple(task for task in tasks if task.id in drawn)
+
+
+@cache
+def _masks(subset: str) -> MaskManifest:
+    parts = [MaskManifest.read(MASKS / f"{group}.json") for group in GROUPS if group in groups_of(subset)]
+    ids = [task_id for part in parts for task_id in (*part.masks, *part.excluded)]
+    kept = sample(ids) if subset == SAMPLE else frozenset(ids)
+    return MaskManifest(
+        suite=StableToolBench.name,
+        subset=subset,
+        data=parts[0].data,
+        provenance=parts[0].provenance,
+        masks={task: tools for part in parts for task, tools in part.masks.items() if task in kept},
+        excluded={task: reason for part in parts for task, reason in part.excluded.items() if task in kept},
+        flags={task: flags for part in parts for task, flags in part.flags.items() if task in kept},
+    )

@@ -1,0 +1,136 @@
+"""Response shapes, filled: upstream's ``template_response`` with values in place of its type names.
+
+A shape is what a real response looked like, each value replaced by the name of its type. Filling is a pure
+function of the shape, a key and the call's arguments: the same call gets the same answer in every process.
+
+============================== ===========================================================
+in a shape                     in an answer
+============================== ===========================================================
+``"str"`` ``"int"`` ``"float"`` ``"bool"``  a value of the type that suits its key
+``"NoneType"``                 ``null``
+``"empty list"``               ``[]``
+``"list of T with length N"``  N values of type T, at most :data:`MAX_ITEMS`
+``[{…, "_list_length": N}]``   N objects, at most :data:`MAX_ITEMS`
+``["list of T with length N"]`` a list of N values, not of one list
+any other value                itself
+============================== ===========================================================
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+from envs_registry.stable_tool_bench.naming import without_prefix
+from envs_registry.stable_tool_bench.plausible import Dice, plain_key, plausible
+from toolenv.seeding import mix
+
+MAX_ITEMS = 10
+"""Items a list is filled with: agents see 1,024 characters, and some shapes ask for thousands of values."""
+
+LONGEST_ECHO = 200
+"""Characters of an argument that an answer may repeat."""
+
+GENERIC_SHAPE: Mapping[str, Any] = {
+    "status": "str",
+    "data": [{"id": "int", "name": "str", "description": "str", "_list_length": 3}],
+}
+"""The shape of APIs whose documents show none."""
+
+_LENGTH = "_list_length"
+_TYPES = frozenset({"str", "int", "float", "bool"})
+_CONSTANTS: Mapping[str, Any] = {"NoneType": None, "empty list": []}
+_LIST = re.compile(r"list of (\w+) with length (\d{1,9})")
+_WHOLE = re.compile(r"-?\d{1,15}")
+_DECIMAL = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
+
+
+def read_shape(template: Any) -> Any:
+    """The shape in a ``template_response``; ``None`` where it shows none.
+
+    Upstream writes long ones as JSON text and cuts it; of that, what is whole counts.
+    """
+    if isinstance(template, str):
+        try:
+            template = from_json(template.removesuffix("..."), allow_partial=True)
+        except ValueError:
+            return None
+    return template or None
+
+
+def fill(shape: Any, key: int, arguments: Mapping[str, Any]) -> Any:
+    """An answer of the given shape.
+
+    Args:
+        shape: as :func:`read_shape` gives it.
+        key: what the values depend on.
+        arguments: the call's; where a key of the shape bears the name of one, its value comes back.
+    """
+    return _Filler(key, arguments).value(shape, "")
+
+
+class _Filler:
+    """Fills one shape; values are numbered in the order of the shape."""
+
+    def __init__(self, key: int, arguments: Mapping[str, Any]) -> None:
+        self.key, self.count = key, 0
+        self.echo = {plain_key(without_prefix(name)): value for name, value in arguments.items()}
+
+    def value(self, shape: Any, key: str) -> Any:
+        """The value of a part of the shape that stands under ``key``."""
+        if isinstance(shape, Mapping):
+            return {name: self.value(part, name) for name, part in shape.items() if name != _LENGTH}
+        if isinstance(shape, list):
+            return self.items(shape, key)
+        if not isinstance(shape, str):
+            return shape
+        if shape in _TYPES:
+            return self.leaf(shape, key)
+        if shape in _CONSTANTS:
+            return [] if _CONSTANTS[shape] == [] else _CONSTANTS[shape]
+        several = _LIST.fullmatch(shape)
+        return shape if several is None else self.several(several[1], int(several[2]), key)
+
+    def items(self, shapes: list[Any], key: str) -> list[Any]:
+        """A list; its one shape stands for as many items as it says."""
+        if len(shapes) != 1:
+            return [self.value(shape, key) for shape in shapes]
+        (shape,) = shapes
+        if isinstance(shape, str) and _LIST.fullmatch(shape):
+            several: list[Any] = self.value(shape, key)
+            return several
+        length = shape.get(_LENGTH, 1) if isinstance(shape, Mapping) else 1
+        count = min(length, MAX_ITEMS) if isinstance(length, int) else 1
+        return [self.value(shape, key) for _ in range(count)]
+
+    def several(self, kind: str, length: int, key: str) -> list[Any]:
+        """``length`` values of a type; of lists and objects the shape tells no more, so they are empty."""
+        count = min(length, MAX_ITEMS)
+        if kind in _TYPES:
+            return [self.leaf(kind, key, echoing=False) for _ in range(count)]
+        empty: Any = {"list": list, "dict": dict}.get(kind, type(None))
+        return [empty() for _ in range(count)]
+
+    def leaf(self, kind: str, key: str, echoing: bool = True) -> Any:
+        """A value of one of the four types."""
+        self.count += 1
+        plain = plain_key(key)
+        echoed = _as_type(self.echo.get(plain), kind) if echoing else None
+        return plausible(kind, plain, Dice(mix(self.key, self.count))) if echoed is None else echoed
+
+
+def _as_type(value: Any, kind: str) -> Any:
+    """An argument as a value of the type; ``None`` if it is none."""
+    if isinstance(value, bool):
+        return value if kind == "bool" else None
+    if not isinstance(value, str | int | float):
+        return None
+    text = value if isinstance(value, str) else repr(value)
+    if kind == "str":
+        return text if text and len(text) <= LONGEST_ECHO else None
+    if kind == "int":
+        return int(text) if _WHOLE.fullmatch(text) else None
+    return float(text) if kind == "float" and _DECIMAL.fullmatch(text) else None
