@@ -26,7 +26,6 @@ Reading: TypeAlias = tuple[list[ToolCall], int]
 _DSML = r"(?:[|｜]+DSML[|｜]+)?"
 _NAME = r"[^\s\"'<>{}\[\]]{1,256}"
 _MARK = re.compile(
-    r"(?<![`\\])(?:"
     r"(?P<open><(?:tool_calls?|functioncall|function_call|TOOLCALL)>|<\|tool_calls?(?:_start)?\|>"
     rf"|<\|python_(?:tag|start)\|>|<{_DSML}(?:function|tool)_calls>"
     r"|<[|｜]tool[_▁]calls(?:_section)?[_▁]begin[|｜]>)"
@@ -36,8 +35,8 @@ _MARK = re.compile(
     r"|(?P<channel>(?:<\|channel\|>)?(?:(?:assistant)?commentary )?"
     r"\bto=functions\.(?P<channel_name>[\w.-]{1,256}))"
     r"|(?P<broken><tool_call(?=[\s/])|<function=|<\|tool_call>)"
-    r")"
 )
+_LINE = 1000
 _BODY_START = re.compile(r"\s*(?:```\w*\s*)?", re.ASCII)
 _AFTER_VALUE = re.compile(r"[ \t;}\])]*(?:,(?=\s*\{))?(?=\s*(?:[<`]|\[TOOL_CALLS\]|\Z)|\n|[{\[])")
 _BODY_END = re.compile(r"</|<\|")
@@ -97,14 +96,19 @@ def _tagged(text: str, mark: re.Match[str] | None, offered: Offered) -> tuple[To
 
 
 def _next_mark(text: str, at: int) -> re.Match[str] | None:
-    """The next beginning of a call; a mark in quotation marks or backticks is talk about calls."""
+    """The next beginning of a call; a mark in quotation marks or at the start of inline code is mere talk."""
     marks = _MARK.finditer(text, at)
-    return next((mark for mark in marks if not _is_quoted(text, mark)), None)
+    return next((mark for mark in marks if not _is_quoted(text, *mark.span())), None)
 
 
-def _is_quoted(text: str, mark: re.Match[str]) -> bool:
-    before, after = text[mark.start() - 1 : mark.start()], text[mark.end() : mark.end() + 1]
-    return before == after and before in ('"', "'")
+def _is_quoted(text: str, start: int, end: int) -> bool:
+    before = text[max(0, start - 1) : start]
+    if before and before in "\"'":
+        return text[end : end + 1] == before
+    if before != "`" or text.endswith("```", 0, start):
+        return False
+    line = text.rfind("\n", max(0, start - _LINE), start) + 1
+    return text.count("`", max(line, start - _LINE), start) % 2 == 1
 
 
 def _read_body(text: str, mark: re.Match[str], offered: Offered) -> Reading:

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 from gymnasium.envs.registration import WrapperSpec
 
+from toolenv.data import DataStore
 from toolenv.env import ToolEnv
 from toolenv.errors import UnknownNameError
 from toolenv.source import CONDITIONS, TaskIds, make_source
+from toolenv.suite import Derived, configured
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,6 +59,12 @@ def get_suite(name: str) -> Suite:
     return suites()[name]
 
 
+def data_store() -> DataStore:
+    """The data sets on this machine, with what the suites bring to read upstream's sources as data."""
+    readers = {suite.data: suite.derive for suite in suites().values() if isinstance(suite, Derived)}
+    return DataStore(DATA_FOLDER, derivations=readers)
+
+
 def env_id(suite: str, condition: str, version: int = 0) -> str:
     """``ToolFeas/<Suite>-<condition>-v<version>``."""
     return f"{NAMESPACE}/{suite}-{condition}-v{version}"
@@ -77,13 +85,17 @@ def make_env(
     max_turns: int | None = None,
     masks: str | None = None,
     render_mode: str | None = None,
+    **suite_options: Any,
 ) -> ToolEnv:
     """The environment behind an id; ``gymnasium.make(id, …)`` passes the keywords on.
 
-    See :func:`toolenv.source.make_source` for their meaning.
+    See :func:`toolenv.source.make_source` for their meaning; any other is a setting of the suite's own.
+
+    Raises:
+        UsageError: a value that cannot be used, or a keyword that neither we nor the suite know.
     """
     source = make_source(
-        get_suite(suite),
+        configured(get_suite(suite), suite_options),
         condition,
         subset=subset,
         tasks=tasks,

@@ -9,6 +9,10 @@ from typing import TypeVar
 
 import pytest
 
+from tests.support.real_model import real_server
+
+__all__ = ["bfcl_package", "real_server", "shared_datasets"]
+
 ROOT = Path(__file__).parent.parent
 ReportT = TypeVar("ReportT", pytest.TestReport, pytest.CollectReport)
 DATASETS = ROOT.parent / "shared" / "datasets"
@@ -24,6 +28,19 @@ def shared_datasets() -> Path:
     if not DATASETS.is_dir():
         pytest.skip(f"no local copies of the data at {DATASETS}; `toolenv data pull SUITE` fetches them")
     return DATASETS
+
+
+@pytest.fixture(scope="session")
+def bfcl_package() -> Path:
+    """The unpacked ``bfcl_eval`` folder of the pulled wheel."""
+    import envs_registry
+    from toolenv.data import DataStore
+    from toolenv.errors import DataMissingError
+
+    try:
+        return DataStore(envs_registry.DATA_FOLDER).require("bfcl", "code") / "bfcl_eval"
+    except DataMissingError as error:
+        pytest.skip(str(error))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -43,6 +43,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("kernel",),
     ("suite",),
     ("hazards",),
+    ("user",),
     ("source",),
     ("spaces",),
     ("env",),

@@ -12,7 +12,7 @@ import numpy
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 
-from toolenv.errors import ToolFault, UnknownNameError, UsageError
+from toolenv.errors import ServerError, ToolFault, UnknownNameError, UsageError
 from toolenv.hygiene import clean_action, clean_text
 from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
 from toolenv.judge import decide_text, judge
@@ -38,6 +38,7 @@ from toolenv.types import (
     Usage,
     check_action,
 )
+from toolenv.user import User, conversation
 
 RAW_LIMIT = 20_000
 """Characters of an unreadable output that go back into the conversation."""
@@ -110,6 +111,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
                 self._ending,
                 self._error,
                 self._lost_usage,
+                self._opening,
             )
         return self._trace
 
@@ -213,6 +215,10 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         self._call_ids: set[str] = set()
         self._ending, self._error, self._lost_usage, self._trace = "running", "", None, None
         self._offer()
+        self._opening = ""
+        if self.source.user is not None:
+            self._opening = clean_text(self.source.user.reply(task, (), self._seed) or "")
+            self._messages.append(ChatMessage("user", self._opening))
 
     def _offer(self) -> None:
         tools = self._kernel.tools(self._turn)
@@ -276,7 +282,10 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
     def _say(self, action: Message) -> None:
         self._steps.append(Step(self._turn, action))
         self._messages.append(ChatMessage("assistant", action.text))
-        turns = self.task.turns
+        user, turns = self.source.user, self.task.turns
+        if user is not None and decide_text(action.text).strict == "feasible":
+            self._hear(user)
+            return
         if self._turn == len(turns) or decide_text(action.text).strict == "infeasible":
             self._end("message")
             return
@@ -284,6 +293,22 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         self._messages.extend(turns[self._turn].messages)
         self._turn, self._decisions = self._turn + 1, 0
         self._offer()
+
+    def _hear(self, user: User) -> None:
+        """Let a simulated user answer, or end the conversation; its failure is not the agent's."""
+        try:
+            reply = user.reply(self.task, conversation(self._opening, self._steps), self._seed)
+        except Exception as error:
+            broken = not isinstance(error, ServerError)
+            self._error = clean_text("".join(traceback.format_exception(error)) if broken else str(error))
+            self._end("environment_error" if broken else "server_error")
+            return
+        if reply is None:
+            self._end("message")
+            return
+        reply = clean_text(reply)
+        self._steps[-1] = self._steps[-1]._replace(reply=reply)
+        self._messages.append(ChatMessage("user", reply))
 
     def _answer_malformed(self, action: Action) -> None:
         if not isinstance(action, Malformed):

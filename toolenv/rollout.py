@@ -52,9 +52,12 @@ def rollout(
     """
     policy = as_policy(policy)
     tool_env = cast(ToolEnv, env.unwrapped)
-    observation, _ = env.reset(seed=seed, options=None if task_id is None else {"task_id": task_id})
-    memory = policy.brief(tool_env.task) if isinstance(policy, Privileged) else None
     info: dict[str, Any] = {}
+    try:
+        observation, _ = env.reset(seed=seed, options=None if task_id is None else {"task_id": task_id})
+    except ServerError as error:  # of a simulated user, who speaks first
+        info = _abort(tool_env, error)
+    memory = policy.brief(tool_env.task) if isinstance(policy, Privileged) else None
     while not info:
         try:
             action, memory = policy.act(observation, memory)

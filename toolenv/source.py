@@ -14,6 +14,7 @@ from toolenv.kernel import CleanKernel, Kernel, MaskedKernel
 from toolenv.seeding import mix, uniform
 from toolenv.suite import Suite
 from toolenv.task import Task
+from toolenv.user import User
 
 CONDITIONS: tuple[str, ...] = ("clean", "infeasible", "mixed")
 
@@ -44,6 +45,7 @@ class TaskSource:
     ) -> None:
         self.manifest_hash = manifest_hash
         self.suite, self.condition, self.prior, self.max_turns = suite, condition, prior, max_turns
+        self.user: User | None = getattr(suite, "user", None)
         self._clean, self._masked = clean, masked
         self._chosen = clean if condition == "clean" else masked
         self.task_ids: tuple[str, ...] = tuple(self._chosen)

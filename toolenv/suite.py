@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
+from toolenv.errors import UnknownNameError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
 from toolenv.task import Task
@@ -53,3 +55,79 @@ class Suite(Protocol):
     def result_limit(self, task: Task) -> int | None:
         """Characters of a result an agent sees; ``None`` for no limit."""
         ...
+
+
+# What only some suites have; a suite that lacks one of these needs to say nothing.
+
+
+@runtime_checkable
+class Configurable(Protocol):
+    """A suite with settings of its own, which ``gymnasium.make(id, NAME=…)`` passes on.
+
+    Attributes:
+        options: the names of the settings.
+    """
+
+    options: tuple[str, ...]
+
+    def configured(self, **options: Any) -> Suite:
+        """The suite with some settings changed.
+
+        Raises:
+            UsageError: a value that cannot be used.
+        """
+        ...
+
+
+@runtime_checkable
+class Derived(Protocol):
+    """A suite whose data set keeps part of its data as source code, which is read as data."""
+
+    def derive(self, upstream: Path, target: Path) -> None:
+        """Make the derived parts of an upstream copy; a :data:`toolenv.data.pull.Derivation`."""
+        ...
+
+
+@runtime_checkable
+class Questionable(Protocol):
+    """A suite that knows how its tasks' data may disagree with itself."""
+
+    def warnings(self, task: Task) -> tuple[str, ...]:
+        """What is odd about a task, a line each, for people (FIELD-063, FIELD-114)."""
+        ...
+
+
+def configured(suite: Suite, options: Mapping[str, Any]) -> Suite:
+    """A suite with settings of its own.
+
+    Raises:
+        UnknownNameError: it has no such setting.
+        UsageError: a value that cannot be used.
+    """
+    if not options:
+        return suite
+    known = suite.options if isinstance(suite, Configurable) else ()
+    for name in options:
+        if name not in known:
+            raise UnknownNameError("option", name, known, where=f"suite {suite.name}")
+    assert isinstance(suite, Configurable)
+    return suite.configured(**options)
+
+
+def inert_tools(suite: Suite) -> frozenset[str]:
+    """The tools that change nothing and feed nothing; they are never critical.
+
+    A suite that has some names them in an attribute ``inert_tools``.
+    """
+    found: frozenset[str] = getattr(suite, "inert_tools", frozenset())
+    return found
+
+
+def lookup_tools(suite: Suite) -> frozenset[str]:
+    """The tools that change nothing and whose whole result is one value, such as an id.
+
+    Where the query holds that value already, masking them takes nothing away. A suite that has some names
+    them in an attribute ``lookup_tools``.
+    """
+    found: frozenset[str] = getattr(suite, "lookup_tools", frozenset())
+    return found

@@ -46,11 +46,13 @@ class Step(NamedTuple):
         turn: the user turn it was made in, from 0.
         action: the decision as the environment took it: the tools' own names, an id on every call.
         results: one per call, in order.
+        reply: what a simulated user answered; ``None`` where none did.
     """
 
     turn: int
     action: Action
     results: tuple[ToolResult, ...] = ()
+    reply: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class Trace:
         ending: how it ended.
         error: the traceback or message behind an ending that was no decision.
         lost_usage: tokens of generations whose action never arrived.
+        opening: what a simulated user said first; empty without one.
     """
 
     suite: str
@@ -77,6 +80,7 @@ class Trace:
     ending: Ending = "running"
     error: str = ""
     lost_usage: Usage | None = None
+    opening: str = ""
 
     @property
     def usage(self) -> Usage:
@@ -104,7 +108,8 @@ class Trace:
                 f"trace version {data.get('version')!r} cannot be read; this toolenv reads {TRACE_VERSION}"
             )
         try:
-            plain = {name: data[name] for name in cls.__slots__}
+            given = {"opening": "", **data}  # not in the traces of earlier versions
+            plain = {name: given[name] for name in cls.__slots__}
             trace = cls(**plain)
             return replace(
                 trace,
@@ -149,6 +154,7 @@ def _step_to_json(step: Step) -> dict[str, Any]:
         "turn": step.turn,
         "action": {"type": _ACTION_NAMES[type(step.action)], **action},
         "results": [result._asdict() for result in step.results],
+        "reply": step.reply,
     }
 
 
@@ -160,4 +166,4 @@ def _step_from_json(data: Mapping[str, Any]) -> Step:
     if kind is ToolCalls:
         fields["calls"] = tuple(ToolCall(**call) for call in fields["calls"])
     results = tuple(ToolResult(**result) for result in data["results"])
-    return Step(turn=data["turn"], action=kind(**fields), results=results)
+    return Step(turn=data["turn"], action=kind(**fields), results=results, reply=data.get("reply"))

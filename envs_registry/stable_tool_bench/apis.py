@@ -87,7 +87,7 @@ def _parameter(name: str, raw: Mapping[str, Any], required: bool) -> _Parameter:
 
 
 def _described(description: str, example: Any) -> str:
-    """The description with the example: not every server takes a keyword for it, nor every template shows it."""
+    """The description with the example, for which not every server and template has a keyword."""
     text = description.strip()[:MAX_DESCRIPTION]
     if example is None:
         return text

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -81,28 +81,37 @@ def _records(folder: Path, api: Api) -> Mapping[str, Any]:
         raise DataCorruptError(f"recorded responses {path}: an object expected, not {type(content).__name__}")
     found: dict[str, Any] = {}
     for text, value in content.items():
-        for arguments in _read_arguments(text):
-            found.setdefault(_key(api, arguments), value)
+        key = _key_of_text(api, text)
+        if key is not None:
+            found.setdefault(key, value)
     return found
 
 
-def _read_arguments(text: str) -> Iterator[dict[str, Any]]:
-    """The arguments in a key, Python's literals or JSON; none if it is neither. Nothing is evaluated."""
+def _key_of_text(api: Api, text: str) -> str | None:
+    """The key of recorded arguments, written as Python or as JSON; ``None`` if they are no arguments.
+
+    They are read as literals. Nothing is evaluated.
+    """
+    arguments = _literal(text) if text.strip() else {}
+    if not isinstance(arguments, dict) or not all(isinstance(name, str) for name in arguments):
+        return None
+    try:
+        return _key(api, arguments)
+    except (RecursionError, ValueError):
+        return None
+
+
+def _literal(text: str) -> Any:
     for read in (ast.literal_eval, json.loads):
         try:
-            value = read(text) if text.strip() else {}
+            return read(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
-        if isinstance(value, dict) and all(isinstance(name, str) for name in value):
-            yield value
-        return
+    return None
 
 
 def _key(api: Api, arguments: Mapping[str, Any]) -> str:
     """The same for calls that mean the same: parameters under their standard names, in their own types."""
     named = {unreserved(standard_name(name)): value for name, value in arguments.items()}
     coerced, _ = coerce(named, api.spec.parameters)
-    try:
-        return digest(coerced)
-    except (RecursionError, ValueError):
-        return ""
+    return digest(coerced)

@@ -80,8 +80,7 @@ def _relevant(query: Mapping[str, Any], pool: Sequence[Api]) -> tuple[Api, ...]:
     found = {}
     for tool, api in query["relevant APIs"]:
         if (tool, api) not in by_pair:
-            raise DataCorruptError(
-                f"StableToolBench query {query['query_id']}: relevant API {api!r} of {tool!r} is not in its list"
-            )
+            where = f"StableToolBench query {query['query_id']}"
+            raise DataCorruptError(f"{where}: relevant API {api!r} of {tool!r} is not in its list")
         found[tool, api] = by_pair[tool, api]
     return tuple(found.values())

@@ -30,18 +30,18 @@ class Dice:
 
 Maker: TypeAlias = Callable[[Dice], Any]
 
-FIRST_NAMES = ("Ava", "Noah", "Mia", "Liam", "Zoe", "Ravi", "Elena", "Kenji", "Amara", "Lucas", "Ines", "Omar")
-LAST_NAMES = ("Moreno", "Fischer", "Okafor", "Tanaka", "Silva", "Novak", "Haddad", "Larsen", "Kaur", "Bennett")
-CITIES = ("Oslo", "Lisbon", "Austin", "Kyoto", "Nairobi", "Toronto", "Lyon", "Perth", "Bogota", "Krakow")
-COUNTRIES = ("Norway", "Portugal", "United States", "Japan", "Kenya", "Canada", "France", "Australia", "Poland")
-COUNTRY_CODES = ("NO", "PT", "US", "JP", "KE", "CA", "FR", "AU", "PL")
-LANGUAGES = ("en", "fr", "es", "de", "ja", "pt")
-CURRENCIES = ("USD", "EUR", "GBP", "JPY", "CAD")
-COLOURS = ("amber", "cobalt", "crimson", "emerald", "indigo", "ivory", "scarlet", "silver", "violet", "copper")
-THINGS = ("harbor", "meadow", "summit", "lantern", "orchard", "compass", "river", "canyon", "atlas", "beacon")
-TOPICS = ("travel", "music", "sports", "technology", "finance", "health", "science", "film")
-UNITS = ("km", "kg", "m", "ml")
-ZONES = ("Europe/Oslo", "Europe/Lisbon", "America/Chicago", "Asia/Tokyo", "Africa/Nairobi")
+FIRST_NAMES = ["Ava", "Noah", "Mia", "Liam", "Zoe", "Ravi", "Elena", "Kenji", "Amara", "Lucas", "Omar"]
+LAST_NAMES = ["Moreno", "Fischer", "Okafor", "Tanaka", "Silva", "Novak", "Haddad", "Larsen", "Kaur"]
+CITIES = ["Oslo", "Lisbon", "Austin", "Kyoto", "Nairobi", "Toronto", "Lyon", "Perth", "Bogota", "Krakow"]
+COUNTRIES = ["Norway", "Portugal", "Japan", "Kenya", "Canada", "France", "Australia", "Colombia", "Poland"]
+COUNTRY_CODES = ["NO", "PT", "JP", "KE", "CA", "FR", "AU", "CO", "PL"]
+LANGUAGES = ["en", "fr", "es", "de", "ja", "pt"]
+CURRENCIES = ["USD", "EUR", "GBP", "JPY", "CAD"]
+COLOURS = ["amber", "cobalt", "crimson", "emerald", "indigo", "ivory", "scarlet", "silver", "violet"]
+THINGS = ["harbor", "meadow", "summit", "lantern", "orchard", "compass", "river", "canyon", "beacon"]
+TOPICS = ["travel", "music", "sports", "technology", "finance", "health", "science", "film"]
+UNITS = ["km", "kg", "m", "ml"]
+ZONES = ["Europe/Oslo", "Europe/Lisbon", "America/Chicago", "Asia/Tokyo", "Africa/Nairobi"]
 
 
 def plain_key(key: str) -> str:
@@ -135,7 +135,7 @@ _ERROR = r"^(inner)?(err|errors?|errormsg|errormessage|exception|stack|failure)s
 _TABLES = {
     "str": _table(
         (_ERROR, _always("")),
-        (r"^(status|result|state)?(message|msg|messages|txt|detail|reason|statustext)s?$", _always("Success")),
+        (r"^(status|result|state)?(message|msg|txt|detail|reason)s?$|^statustext$", _always("Success")),
         (r"^(response|request|api|job)?status$", _always("success")),
         (r"(error|status|result|response)code$|^code$", _always("200")),
         (r"email|mail$", lambda dice: f"{_handle(dice)}@example.com"),
@@ -161,10 +161,10 @@ _TABLES = {
         (r"lastname|surname|familyname", _among(LAST_NAMES)),
         (r"username|handle|screenname|nickname|login", _handle),
         (r"fullname|author|artist|actor|director|player|person|owner|user|creator|character|coach", _person),
-        (r"description|summary|text|bio|overview|content|synopsis|comment|body|caption|about|plot", _sentence),
+        (r"description|summary|text|bio|overview|content|synopsis|comment|body|caption", _sentence),
         (r"title|headline|^name$|displayname|company|brand|product|album|movie|song|team|league", _title),
         (r"category|genre|topic|tag|type|keyword|group|sport|job", _among(TOPICS)),
-        (r"price|amount|cost|value|total|count|score|rate|balance|size|height|width|length", _text(_whole(1, 500))),
+        (r"price|amount|cost|value|total|count|score|rate|size|height|width|length", _text(_whole(1, 500))),
         (r"percent|change", lambda dice: f"{dice.between(-90, 90) / 10}%"),
         (r"version", lambda dice: f"{dice.between(1, 9)}.{dice.between(0, 20)}"),
         (r"color|colour", lambda dice: f"#{dice.between(0, 0xFFFFFF):06x}"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from envs_registry.stable_tool_bench.apis import Api
@@ -15,8 +14,8 @@ ANSWERS_KEPT = 10_000
 """Answers kept in memory, the oldest dropped first."""
 
 QUESTION = """\
-You stand in for one web API in a test of tool-using programs. You get its documentation and one request, and \
-write what the API would send back.
+You stand in for one web API in a test of tool-using programs. You get its documentation and one request, \
+and write what the API would send back.
 
 Rules:
 - Keep to what this API is documented to do; invent concrete values where it would look data up.
@@ -36,22 +35,17 @@ SCHEMA: Mapping[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class Simulator:
     """Answers calls by asking a model, each call once; may be shared by threads.
 
-    Attributes:
+    Args:
         server: the model, at temperature 0.
     """
 
-    server: ModelServer
-    _answers: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False, compare=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-
-    @classmethod
-    def of(cls, model: str, base_url: str = "") -> Simulator:
-        """The simulator of a model; errors as for :class:`ModelServer`."""
-        return cls(ModelServer(model=model, base_url=base_url))
+    def __init__(self, server: ModelServer) -> None:
+        self.server = server
+        self._answers: dict[str, dict[str, Any]] = {}
+        self._lock = threading.Lock()
 
     def answer(self, api: Api, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """``{"error": …, "response": …}``; the same for a call that was answered before.

@@ -4,9 +4,9 @@
    (:mod:`envs_registry.stable_tool_bench.cache`) and the call is in it.
 2. ``template``: the API's ``template_response``, filled (:mod:`envs_registry.stable_tool_bench.templates`).
 3. ``simulator``: a language model, where ``TOOLENV_STABLETOOLBENCH_SIMULATOR`` names one. The server is at
-   ``TOOLENV_STABLETOOLBENCH_SIMULATOR_URL``, by default where the openai client looks (``OPENAI_BASE_URL``); its
-   key is ``OPENAI_API_KEY``. Its answers are kept for the life of the process, so that the same call gets the
-   same one; a new process asks again.
+   ``TOOLENV_STABLETOOLBENCH_SIMULATOR_URL``, by default where the openai client looks (``OPENAI_BASE_URL``),
+   and its key is ``OPENAI_API_KEY``. Its answers are kept for the life of the process, so that the same call
+   gets the same one; a new process asks again.
 4. ``generic``: a fixed shape, filled the same way.
 
 Without these variables no file is read and no server asked: only 2 and 4 are left, which are pure functions
@@ -25,6 +25,7 @@ from typing import Any
 
 from envs_registry.stable_tool_bench.apis import Api
 from envs_registry.stable_tool_bench.cache import ResponseCache
+from envs_registry.stable_tool_bench.model_server import ModelServer
 from envs_registry.stable_tool_bench.simulator import Simulator
 from envs_registry.stable_tool_bench.templates import GENERIC_SHAPE, fill, read_shape
 from toolenv.canonical import digest
@@ -93,4 +94,4 @@ def _sources(folder: str, model: str, url: str) -> Sources:
     recorded = ResponseCache(Path(folder).expanduser().absolute()) if folder else None
     if recorded is not None:
         recorded.check()
-    return Sources(recorded, Simulator.of(model, url) if model else None)
+    return Sources(recorded, Simulator(ModelServer(model, url)) if model else None)

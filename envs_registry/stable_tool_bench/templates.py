@@ -3,17 +3,12 @@
 A shape is what a real response looked like, each value replaced by the name of its type. Filling is a pure
 function of the shape, a key and the call's arguments: the same call gets the same answer in every process.
 
-============================== ===========================================================
-in a shape                     in an answer
-============================== ===========================================================
-``"str"`` ``"int"`` ``"float"`` ``"bool"``  a value of the type that suits its key
-``"NoneType"``                 ``null``
-``"empty list"``               ``[]``
-``"list of T with length N"``  N values of type T, at most :data:`MAX_ITEMS`
-``[{…, "_list_length": N}]``   N objects, at most :data:`MAX_ITEMS`
-``["list of T with length N"]`` a list of N values, not of one list
-any other value                itself
-============================== ===========================================================
+- ``"str"``, ``"int"``, ``"float"``, ``"bool"``: a value of the type that suits its key, or the argument of
+  that name.
+- ``"NoneType"``: null; ``"empty list"``: an empty list.
+- ``"list of T with length N"``, alone or as the one item of a list: N values of type T.
+- ``[{…, "_list_length": N}]``: N such objects.
+- Any other value: itself. No list has more than :data:`MAX_ITEMS` items.
 """
 
 from __future__ import annotations
@@ -42,7 +37,6 @@ GENERIC_SHAPE: Mapping[str, Any] = {
 
 _LENGTH = "_list_length"
 _TYPES = frozenset({"str", "int", "float", "bool"})
-_CONSTANTS: Mapping[str, Any] = {"NoneType": None, "empty list": []}
 _LIST = re.compile(r"list of (\w+) with length (\d{1,9})")
 _WHOLE = re.compile(r"-?\d{1,15}")
 _DECIMAL = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
@@ -89,8 +83,10 @@ class _Filler:
             return shape
         if shape in _TYPES:
             return self.leaf(shape, key)
-        if shape in _CONSTANTS:
-            return [] if _CONSTANTS[shape] == [] else _CONSTANTS[shape]
+        if shape == "NoneType":
+            return None
+        if shape == "empty list":
+            return []
         several = _LIST.fullmatch(shape)
         return shape if several is None else self.several(several[1], int(several[2]), key)
 

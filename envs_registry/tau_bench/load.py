@@ -99,7 +99,9 @@ def _task(folder: Path, domain: str, record: Mapping[str, Any], conversing: bool
 
 def _action(domain: str, task_id: str, action: Mapping[str, Any]) -> ToolCall:
     if action["name"] not in DOMAINS[domain].tools:
-        raise DataCorruptError(f"τ-bench {task_id}: the ground truth calls {action['name']!r}, an unknown tool")
+        raise DataCorruptError(
+            f"τ-bench {task_id}: the ground truth calls {action['name']!r}, an unknown tool"
+        )
     return ToolCall(action["name"], action["kwargs"])
 
 

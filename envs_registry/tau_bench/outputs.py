@@ -30,9 +30,7 @@ def missing_values(outputs: Iterable[str], messages: Sequence[str]) -> tuple[str
     such as a zip code, is compared as text.
     """
     said = [_tokens(message) for message in messages]
-    return tuple(
-        output for output in outputs if not any(_holds(tokens, _tokens(output)) for tokens in said)
-    )
+    return tuple(output for output in outputs if not any(_holds(tokens, _tokens(output)) for tokens in said))
 
 
 def _tokens(text: str) -> list[str | Decimal]:

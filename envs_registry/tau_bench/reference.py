@@ -68,7 +68,7 @@ class EndStateReference:
         return Score(not unsaid, f"the user was not told {', '.join(unsaid)}" if unsaid else "")
 
     def solution(self) -> tuple[Action, ...]:
-        """The ground truth call by call, then the outputs; a transfer ends it where nothing is left to say."""
+        """The ground truth call by call, then its transfer, or a message that holds the outputs."""
         calls = [ToolCalls((action,)) for action in self.actions if action.name not in TERMINAL_TOOLS]
         transfer = [ToolCalls((action,)) for action in self.actions if action.name in TERMINAL_TOOLS]
         closing = Message("\n".join(("Done.", *self.outputs)))

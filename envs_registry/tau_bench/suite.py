@@ -39,18 +39,21 @@ class TauBench:
     inert_tools = frozenset({"calculate", "think", "transfer_to_human_agents"})
     lookup_tools = frozenset({"find_user_id_by_email", "find_user_id_by_name_zip"})
 
+    options = ("user", "corrections")
+
     def __init__(self, user: User | None = None, corrections: Path | None = None) -> None:
         self.user = user
         # Upstream's own cap is 30 for a whole conversation; 15 is paper 1's (Appendix C).
         self.max_turns = 15 if user is None else 30
         self._corrections_file = corrections
 
-    def conversing(self, user: str | User) -> TauBench:
-        """The suite in user mode.
+    def configured(self, user: str | User | None = None, corrections: str | Path | None = None) -> TauBench:
+        """The suite with settings of its own.
 
         Args:
             user: ``"scripted"`` (says the instruction, then nothing more), ``"llm:MODEL"`` or
                 ``"llm:MODEL@URL"`` (a model on an OpenAI-compatible server), or any user.
+            corrections: a file, see the class.
 
         Raises:
             UsageError: a text that names no user.
@@ -58,7 +61,7 @@ class TauBench:
         from envs_registry.tau_bench.users import make_user
 
         chosen = make_user(user) if isinstance(user, str) else user
-        return TauBench(chosen, self._corrections_file)
+        return TauBench(chosen, None if corrections is None else Path(corrections))
 
     def tasks(self, subset: str) -> tuple[Task, ...]:
         """The tasks of a subset; a split is read once per process and mode."""
@@ -97,7 +100,7 @@ class TauBench:
         return disagreements(task)
 
     def derive(self, upstream: Path, target: Path) -> None:
-        """Make the derived files out of upstream's Python sources, see :data:`toolenv.data.pull.Derivation`."""
+        """Make the derived files from upstream's Python sources; a :data:`toolenv.data.pull.Derivation`."""
         from envs_registry.tau_bench.upstream_source import derive
 
         derive(upstream, target)

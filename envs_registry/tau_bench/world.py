@@ -20,11 +20,11 @@ class TauWorld:
 
     Args:
         domain: the tools.
-        view: the database as this episode sees it.
+        data: the database as this episode sees it.
     """
 
-    def __init__(self, domain: Domain, view: View) -> None:
-        self._domain, self._view = domain, view
+    def __init__(self, domain: Domain, data: View) -> None:
+        self._domain, self.data = domain, data
 
     @classmethod
     def create(cls, domain: Domain, database: Database) -> TauWorld:
@@ -41,7 +41,7 @@ class TauWorld:
         tool = self._domain.tools[name]
         try:
             check_names(self._domain.name, tool, arguments)
-            return tool(self._view, **{key: own_copy(value) for key, value in arguments.items()})
+            return tool(self.data, **{key: own_copy(value) for key, value in arguments.items()})
         except DATA_ERRORS as error:
             raise ToolError(f"Error: {error}") from error
         except ToolError as failure:
@@ -51,12 +51,12 @@ class TauWorld:
 
     def fork(self) -> TauWorld:
         """An independent copy."""
-        return TauWorld(self._domain, self._view.fork())
+        return TauWorld(self._domain, self.data.fork())
 
     def digest(self) -> str:
         """Equal for two worlds exactly if their databases are, by upstream's rule."""
-        return self._view.digest()
+        return self.data.digest()
 
     def view(self) -> dict[str, Any]:
         """The records that are not as the data set ships them: ``{table: {key: record}}``."""
-        return self._view.differences()
+        return self.data.differences()

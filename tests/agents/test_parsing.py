@@ -95,7 +95,8 @@ def test_field_016_reasoning_is_never_a_stop() -> None:
 
 
 def test_field_049_a_final_sentence_after_tool_use_is_a_message() -> None:
-    for calls in (None, [], ()):
+    empty: tuple[Any, ...] = (None, [], ())
+    for calls in empty:
         assert parse("There are three files.", calls) == Message("There are three files.")
 
 
@@ -244,6 +245,21 @@ def test_field_053_a_call_as_text_is_read_or_malformed_as_asked() -> None:
 def test_field_090_json_and_talk_about_calls_are_text(text: str) -> None:
     for text_calls in (True, False):
         assert parse(text, text_calls=text_calls) == Message(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("<think>```\nSTOP: x", Message),
+        ("<think><|channel|>final<|message|>\nSTOP: x", Message),
+        ("'<function=ls>words<think>\nSTOP: x", Malformed),
+        ("\u2028[get_pet(id=1)]\n**STOP:** x", ToolCalls),
+        ("`STOP: x`<tool_call>{", Malformed),
+        ("\\<tool_call>{", Malformed),
+    ],
+)
+def test_what_the_fuzzing_found(text: str, kind: type[Action]) -> None:
+    assert isinstance(parse(text), kind)
 
 
 # arguments

@@ -75,7 +75,8 @@ FAMILIES: dict[str, list[tuple[str, tuple[ToolCall, ...], str]]] = {
             "",
         ),
         (
-            '<think>STOP: or not?</think>\n<tool_call>{"name": "issue_refund", "arguments": {"order": 1}}</tool_call>',
+            "<think>STOP: or not?</think>\n"
+            '<tool_call>{"name": "issue_refund", "arguments": {"order": 1}}</tool_call>',
             (ToolCall("issue_refund", {"order": 1}),),
             "",
         ),
@@ -96,8 +97,9 @@ FAMILIES: dict[str, list[tuple[str, tuple[ToolCall, ...], str]]] = {
         ("<function=get_weather><parameter=city>Paris</parameter></function>", (PARIS,), ""),
         ("<tool_call><function=get_weather><parameter=city>Paris</parameter></tool_call>", (PARIS,), ""),
         (
-            '<function=geo.search>\n<parameter=tags>\n["a", "b"]\n</parameter>\n<parameter=area>\n{"r": 1.5}\n'
-            "</parameter>\n<parameter=exact>\nTrue\n</parameter>\n</function>",
+            '<function=geo.search>\n<parameter=tags>\n["a", "b"]\n</parameter>\n'
+            '<parameter=area>\n{"r": 1.5}\n</parameter>\n'
+            "<parameter=exact>\nTrue\n</parameter>\n</function>",
             (ToolCall("geo.search", {"tags": ["a", "b"], "area": {"r": 1.5}, "exact": True}),),
             "",
         ),
@@ -131,7 +133,8 @@ FAMILIES: dict[str, list[tuple[str, tuple[ToolCall, ...], str]]] = {
         ),
         ("{'name': 'get_weather', 'parameters': {'city': 'Paris'}}", (PARIS,), ""),
         (
-            '{"type": "function", "function": {"name": "get_weather", "arguments": "{\\"city\\": \\"Paris\\"}"}}',
+            '{"type": "function", "function": '
+            '{"name": "get_weather", "arguments": "{\\"city\\": \\"Paris\\"}"}}',
             (PARIS,),
             "",
         ),
@@ -158,7 +161,8 @@ FAMILIES: dict[str, list[tuple[str, tuple[ToolCall, ...], str]]] = {
             "",
         ),
         (
-            '{"name": "now", "parameters": {}}\n<tool_call>{"name": "issue_refund", "arguments": {}}</tool_call>',
+            '{"name": "now", "parameters": {}}\n'
+            '<tool_call>{"name": "issue_refund", "arguments": {}}</tool_call>',
             (NOW, ToolCall("issue_refund")),
             "",
         ),
@@ -166,7 +170,8 @@ FAMILIES: dict[str, list[tuple[str, tuple[ToolCall, ...], str]]] = {
     "llama 3.1 tags": [
         ('<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}<|eom_id|>', (PARIS,), ""),
         (
-            '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}; {"name": "now", "parameters": {}}',
+            '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Paris"}}; '
+            '{"name": "now", "parameters": {}}',
             (PARIS, NOW),
             "",
         ),
@@ -198,7 +203,8 @@ FAMILIES: dict[str, list[tuple[str, tuple[ToolCall, ...], str]]] = {
             "Ok.",
         ),
         (
-            '[TOOL_CALLS]get_weather[CALL_ID]abcDEF123[ARGS]{"city": "Paris"}[TOOL_CALLS]now[CALL_ID]xyzXYZ789[ARGS]{}',
+            '[TOOL_CALLS]get_weather[CALL_ID]abcDEF123[ARGS]{"city": "Paris"}'
+            "[TOOL_CALLS]now[CALL_ID]xyzXYZ789[ARGS]{}",
             (ToolCall("get_weather", {"city": "Paris"}, "abcDEF123"), ToolCall("now", {}, "xyzXYZ789")),
             "",
         ),
@@ -209,7 +215,8 @@ FAMILIES: dict[str, list[tuple[str, tuple[ToolCall, ...], str]]] = {
     "deepseek": [
         (
             "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n```json\n"
-            '{"city": "Paris"}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>function<｜tool▁sep｜>now\n```json\n{}\n'
+            '{"city": "Paris"}\n```<｜tool▁call▁end｜>\n'
+            "<｜tool▁call▁begin｜>function<｜tool▁sep｜>now\n```json\n{}\n"
             "```<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
             (PARIS, NOW),
             "",
@@ -237,8 +244,8 @@ FAMILIES: dict[str, list[tuple[str, tuple[ToolCall, ...], str]]] = {
             "",
         ),
         (
-            "<|start|>assistant<|channel|>commentary<|message|>I look.<|end|><|start|>assistant"
-            '<|channel|>commentary to=functions.get_weather<|constrain|>json<|message|>{"city":"Paris"}<|call|>',
+            "<|start|>assistant<|channel|>commentary<|message|>I look.<|end|><|start|>assistant<|channel|>"
+            'commentary to=functions.get_weather<|constrain|>json<|message|>{"city":"Paris"}<|call|>',
             (PARIS,),
             "I look.",
         ),
@@ -259,8 +266,8 @@ FAMILIES: dict[str, list[tuple[str, tuple[ToolCall, ...], str]]] = {
         ),
         ("<tool_call>now\n</tool_call>", (NOW,), ""),
         (
-            '<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n</invoke>\n'
-            "</function_calls>",
+            '<function_calls>\n<invoke name="get_weather">\n<parameter name="city">Paris</parameter>\n'
+            "</invoke>\n</function_calls>",
             (PARIS,),
             "",
         ),

@@ -153,7 +153,7 @@ def native_call(source: random.Random) -> Any:
 
 
 def other_types(source: random.Random) -> Reply:
-    odd = (None, 5, 1.5, True, [], {}, [1], {"a": 1}, b"STOP: x", "STOP: x")
+    odd: tuple[Any, ...] = (None, 5, 1.5, True, [], {}, [1], {"a": 1}, b"STOP: x", "STOP: x")
     return source.choice(odd), source.choice(odd)
 
 
@@ -183,7 +183,7 @@ def parse(content: Any, calls: Any, finish_reason: str | None = "stop", text_cal
 
 
 def says_stop(content: str) -> bool:
-    """An oracle of its own: outside reasoning, a line whose first letters are STOP, with a colon after them."""
+    """An oracle of its own: outside reasoning, a line whose first letters are STOP, and then a colon."""
     told = re.sub(r"(?s)<\|channel\|>analysis<\|message\|>.*?(?=<\||\Z)", "\n", content)
     told = re.sub(r"(?is)<think>.*?(?:</think>|\Z)", "\n", told)
     told = re.split(r"(?i)</think>", told)[-1]

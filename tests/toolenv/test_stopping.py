@@ -106,7 +106,7 @@ NOT_STOPS = {
     "none failed": "None of the tools failed, and you can see the result.",
     "no tool errors": "I don't have any tool errors to report.",
     "reported speech": "The API returned: the requested function is not available in your region.",
-    "of a spreadsheet": "There's no function in Excel that can do that directly, but you can use Power Query.",
+    "of a spreadsheet": "There's no function in Excel that can do that, but you can use Power Query.",
     "of mathematics": "The function is not defined at 0, so it cannot be continuous.",
     "of a shop": "The store has no tools for children under 3.",
     "quoted phrase": "“The required tool is not available” was the message. It is fixed now.",

@@ -18,7 +18,7 @@ app.add_typer(data_app, name="data")
 
 def store() -> DataStore:
     """The store of this machine."""
-    return DataStore(envs_registry.DATA_FOLDER)
+    return envs_registry.data_store()
 
 
 @data_app.command()

@@ -39,6 +39,10 @@ def run(
             help="Masks instead of the suite's own.",
         ),
     ] = None,
+    suite_option: Annotated[
+        list[str] | None,
+        typer.Option("--suite-option", metavar="NAME=VALUE", help="A setting of the suite's own."),
+    ] = None,
     base_url: Annotated[str | None, typer.Option(help="Server of chat agents.")] = None,
     agent_option: Annotated[
         list[str] | None,
@@ -49,13 +53,23 @@ def run(
 
     Several agents get a run directory each, below --out. All is checked before the first episode.
     """
-    options = {"subset": subset, "max_turns": max_turns, "prior": prior, "masks": masks and str(masks)}
+    options = {
+        **_pairs("--suite-option", suite_option or []),
+        "subset": subset,
+        "max_turns": max_turns,
+        "prior": prior,
+        "masks": masks and str(masks),
+    }
+    agent_options = {
+        **({} if base_url is None else {"base_url": base_url}),
+        **_pairs("--agent-option", agent_option or []),
+    }
     configs = [
         RunConfig(
             envs=tuple(dict.fromkeys(map(env_name, envs))),
             agent=spec,
             env_options={name: value for name, value in options.items() if value is not None},
-            agent_options=_agent_options(base_url, agent_option or []),
+            agent_options=agent_options,
             tasks=tuple(dict.fromkeys(one.strip() for one in tasks.split(",") if one.strip())),
             limit=limit,
             trials=trials,
@@ -77,12 +91,13 @@ def _folder(config: RunConfig, out: Path | None, agents: int) -> Path:
     return out if agents == 1 else out / folder_name(config.agent)
 
 
-def _agent_options(base_url: str | None, pairs: list[str]) -> dict[str, Any]:
-    options: dict[str, Any] = {} if base_url is None else {"base_url": base_url}
+def _pairs(option: str, pairs: list[str]) -> dict[str, Any]:
+    """Settings given as ``NAME=VALUE``; a value is JSON, or else text."""
+    options: dict[str, Any] = {}
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator:
-            raise UsageError(f"--agent-option {pair!r}: give NAME=VALUE")
+            raise UsageError(f"{option} {pair!r}: give NAME=VALUE")
         try:
             options[name] = json.loads(value, parse_constant=str)
         except ValueError:

@@ -32,6 +32,8 @@ FLAGS: Mapping[str, str] = {
     "reference_breaks_schema": "the right answer breaks the data set's own schema, which is then not enforced",
     "no_reference": "the data set does not say what would be right, so no oracle can play it",
     "natural_negative": "infeasible as the data set ships it; nothing was masked",
+    "proxy_judge": "success is judged by an offline proxy, not by the data set's own measure",
+    "reference_call_fails": "a call of the reference solution returns an error; it is not counted as used",
     "query_grounded": "the query already holds what the masked tool would fetch",
 }
 """Every flag a task may carry, with its meaning."""

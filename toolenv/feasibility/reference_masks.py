@@ -13,7 +13,7 @@ from toolenv.feasibility.manifest import MaskManifest
 from toolenv.policy import FunctionPolicy, Policy
 from toolenv.rollout import Rollout, rollout
 from toolenv.source import TaskSource
-from toolenv.suite import Suite
+from toolenv.suite import Suite, inert_tools, lookup_tools
 from toolenv.task import Task
 from toolenv.types import NO_TOKENS, Message, Observation
 
@@ -43,12 +43,12 @@ def reference_masks(suite: Suite, subset: str, oracle: Policy, data: str, proven
     for shipped in suite.tasks(subset):
         task, solved = _solve(suite, shipped, oracle)
         idle = _play(suite, task, FunctionPolicy(_say_nothing, "noop"))
-        mask, reason = _mask(task, solved)
+        mask, reason = _mask(task, solved, inert_tools(suite))
         if reason:
             excluded[task.id] = reason
         else:
             masks[task.id] = mask
-        found = _flags(task, solved, idle, reason)
+        found = _flags(task, solved, idle, reason, lookup_tools(suite).intersection(mask))
         if found:
             flags[task.id] = found
     return MaskManifest(suite.name, subset, data, provenance, masks, excluded, flags)
@@ -69,7 +69,7 @@ def _solve(suite: Suite, task: Task, oracle: Policy) -> tuple[Task, Rollout]:
     return (unenforced, again) if again.episode.success else (task, solved)
 
 
-def _mask(task: Task, solved: Rollout) -> tuple[tuple[str, ...], str]:
+def _mask(task: Task, solved: Rollout, inert: frozenset[str]) -> tuple[tuple[str, ...], str]:
     """The mask, or why there is none."""
     if task.label == "infeasible":
         return (), NATURAL
@@ -77,7 +77,7 @@ def _mask(task: Task, solved: Rollout) -> tuple[tuple[str, ...], str]:
         return (), NO_REFERENCE
     if solved.episode.success is not True:
         return (), NO_TRACE
-    used = {call.name for call, _ in solved.trace.calls("ok")}
+    used = {call.name for call, _ in solved.trace.calls("ok")} - inert
     if not used:
         return (), NO_TOOL_USED
     if used >= {tool.name for tool in task.tools}:
@@ -85,7 +85,9 @@ def _mask(task: Task, solved: Rollout) -> tuple[tuple[str, ...], str]:
     return tuple(sorted(used)), ""
 
 
-def _flags(task: Task, solved: Rollout, idle: Rollout, reason: str) -> tuple[str, ...]:
+def _flags(
+    task: Task, solved: Rollout, idle: Rollout, reason: str, masked_lookups: frozenset[str]
+) -> tuple[str, ...]:
     found = set(task.flags)
     if reason == NO_TRACE:
         found.add("can_never_pass")
@@ -95,4 +97,14 @@ def _flags(task: Task, solved: Rollout, idle: Rollout, reason: str) -> tuple[str
         found.add("mask_empties_pool")
     if task.label == "feasible" and idle.episode.success:
         found.add("do_nothing_passes")
+    if any(_is_known(task, solved, tool) for tool in masked_lookups):
+        found.add("query_grounded")
+    if solved.trace.calls("tool_error"):
+        found.add("reference_call_fails")
     return tuple(sorted(found))
+
+
+def _is_known(task: Task, solved: Rollout, lookup: str) -> bool:
+    """Whether the user said all that a lookup tool returned in the reference solution."""
+    said = " ".join(message.content for message in task.messages if message.role == "user")
+    return all(result.text in said for call, result in solved.trace.calls("ok") if call.name == lookup)

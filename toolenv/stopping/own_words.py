@@ -23,7 +23,8 @@ _SAME_SIGN = str.maketrans(
 )
 
 _TAG = re.compile(
-    r"[<\[](?P<close>/?)(?P<name>think|thinking|thoughts?|reasoning|seed:think)[>\]]"
+    r"<(?P<close>/?)(?P<name>think|thinking|thoughts?|reasoning|seed:think)>"
+    r"|\[(?P<close_bracket>/?)(?P<bracket>think)\]"
     r"|(?P<call><tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>)",
     re.IGNORECASE | re.ASCII,
 )
@@ -117,20 +118,28 @@ def _tagged_spans(text: str, spare_calls: bool) -> list[Span]:
         if text[tag.start() - 1 : tag.start()] == text[tag.end() : tag.end() + 1] == "`":
             continue  # talk about tags
         if opened:
-            if tag["close"] and tag["name"].lower() == opened["name"].lower():
+            if _closes(tag) and _name(tag) == _name(opened):
                 spans.append((opened.start(), tag.end()))
                 opened = None
         elif tag["call"]:
             in_call = spare_calls
-        elif tag["close"] and in_arguments:
+        elif _closes(tag) and in_arguments:
             in_arguments -= 1
-        elif tag["close"]:  # opened by the chat template, out of sight
+        elif _closes(tag):  # opened by the chat template, out of sight
             spans, in_call = [(0, tag.end())], False
         elif in_call:
             in_arguments += 1
         else:
             opened = tag
     return [*spans, (opened.start(), len(text))] if opened else spans
+
+
+def _closes(tag: re.Match[str]) -> bool:
+    return bool(tag["close"] or tag["close_bracket"])
+
+
+def _name(tag: re.Match[str]) -> str:
+    return (tag["name"] or f"[{tag['bracket']}").lower()
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -10,26 +9,12 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, TypeAlias
 
-import platformdirs
 import pytest
 
 from envs_registry.bfcl.ast_rules import PYTHON_CATEGORIES
 from envs_registry.bfcl.ground_truth import join_by_id
 
 Entries: TypeAlias = list[tuple[Mapping[str, Any], Mapping[str, Any]]]
-
-
-@pytest.fixture(scope="session")
-def bfcl_package() -> Path:
-    """The unpacked ``bfcl_eval`` folder of the pulled wheel."""
-    root = os.environ.get("TOOLENV_DATA") or platformdirs.user_cache_path("toolenv")
-    package = Path(root) / "bfcl" / "bfcl_eval"
-    if not package.is_dir():
-        absent = f"BFCL's data is not at {package}; get it with: toolenv data pull bfcl"
-        if os.environ.get("CI"):
-            pytest.fail(absent)
-        pytest.skip(absent)
-    return package
 
 
 @pytest.fixture(scope="session")

@@ -49,7 +49,10 @@ def test_every_category_loads_whole_and_is_covered_by_its_manifest(name: str) ->
 
 def test_exactly_the_known_tasks_can_never_pass() -> None:
     flagged = {
-        task_id for name in CATEGORIES for task_id, flags in SUITE.masks(name).flags.items() if "can_never_pass" in flags
+        task_id
+        for name in CATEGORIES
+        for task_id, flags in SUITE.masks(name).flags.items()
+        if "can_never_pass" in flags
     }
     # Four by upstream's own rules; in the fifth, a turn needs a function that a later turn brings.
     assert flagged == {
@@ -82,7 +85,9 @@ def test_masks_leave_no_default_pool_empty() -> None:
         ({"side1": 5, "side2": 4, "side3": 3, "side4": 2}, "invalid_arguments"),
     ],
 )
-def test_single_turn_calls_are_acknowledged_alike_whether_right_or_wrong(arguments: dict[str, Any], kind: str) -> None:
+def test_single_turn_calls_are_acknowledged_alike_whether_right_or_wrong(
+    arguments: dict[str, Any], kind: str
+) -> None:
     made = env(tasks="multiple_0")
     made.reset()
     observation, *_ = made.step(ToolCalls((ToolCall("triangle_properties.get", arguments),)))
@@ -165,7 +170,9 @@ def test_missed_functions_come_with_their_turn() -> None:
 
 
 def test_field_038_travel_tasks_say_what_day_it_is_and_book_for_later() -> None:
-    travel = [task for task in SUITE.tasks("multi_turn_base") if "book_flight" in {tool.name for tool in task.tools}]
+    travel = [
+        task for task in SUITE.tasks("multi_turn_base") if "book_flight" in {tool.name for tool in task.tools}
+    ]
     assert travel
     for task in travel:
         assert TASK_DATE.isoformat() in task.messages[0].content

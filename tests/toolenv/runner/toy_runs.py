@@ -8,25 +8,26 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
-from tests.support.toy import toy_source
 
+from tests.support.toy import toy_source
 from toolenv import Message, Observation, Policy, Rollout, ToolCall, ToolCalls, ToolEnv, Usage
 from toolenv.runner.local import run_jobs
 from toolenv.runner.plan import Job, RunConfig, plan
 from toolenv.runner.store import RunStore, make_header
 
-CLEAN, INFEASIBLE, MIXED = (f"Toy/Bank-{name}-v0" for name in ("clean", "infeasible", "mixed"))
+IDS = {condition: f"Toy/Bank-{condition}-v0" for condition in ("clean", "infeasible", "mixed")}
+CLEAN, INFEASIBLE, MIXED = IDS.values()
 
 
 @contextmanager
 def toy_ids() -> Iterator[None]:
     """The toy suite's ids in gymnasium's registry."""
-    for name in (CLEAN, INFEASIBLE, MIXED):
-        gymnasium.register(name, entry_point=make_toy, kwargs={"condition": name.split("-")[1]})
+    for condition, name in IDS.items():
+        gymnasium.register(name, entry_point=f"{__name__}:make_toy", kwargs={"condition": condition})
     try:
         yield
     finally:
-        for name in (CLEAN, INFEASIBLE, MIXED):
+        for name in IDS.values():
             del gymnasium.registry[name]
 
 
@@ -69,7 +70,9 @@ def play(config: RunConfig, policy: Policy | None = None, concurrency: int = 1) 
     return sorted(episodes, key=lambda one: order[one.episode.key])
 
 
-def go_on(folder: Path, config: RunConfig, *, resume: bool = True, stop_after: int | None = None) -> list[Job]:
+def go_on(
+    folder: Path, config: RunConfig, *, resume: bool = True, stop_after: int | None = None
+) -> list[Job]:
     """Run what is missing, or so many of it, into the folder, and return what was run."""
     jobs, _ = plan(config)
     with open_store(folder, config, resume=resume) as store:

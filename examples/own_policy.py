@@ -1,0 +1,27 @@
+"""A policy of one's own on both conditions of the same tasks, with the metrics and their intervals."""
+
+import gymnasium as gym
+
+from toolenv import Action, Message, Observation, Stop, ToolCall, ToolCalls, rollout
+from toolenv.metrics.rates import fass, fcr_strict, false_stop_rate, sr
+
+
+def keyword_matcher(observation: Observation) -> Action:
+    """Call the first tool whose name shares a word with the request; stop if there is none."""
+    if observation.messages[-1].role == "tool":
+        return Message("Done.")
+    words = set(observation.messages[-1].content.lower().replace(".", " ").split())
+    for tool in observation.tools:
+        if words & set(tool.name.lower().replace(".", "_").split("_")):
+            return ToolCalls((ToolCall(tool.name, {}),))
+    return Stop("no tool's name fits the request")
+
+
+episodes = []
+for condition in ("clean", "infeasible"):
+    env = gym.make(f"ToolFeas/BFCL-{condition}-v0", subset="multiple")
+    for task_id in env.unwrapped.source.task_ids:
+        episodes.append(rollout(env, keyword_matcher, seed=0, task_id=task_id).episode)
+for metric in (sr, fcr_strict, false_stop_rate, fass):
+    found = metric(episodes)
+    print(f"{metric.title}: {found.value:.3f} [{found.low:.3f}, {found.high:.3f}] n={found.n}")

@@ -1,0 +1,30 @@
+"""Eight environments at once, as a training loop would step them.
+
+Spaces here are not arrays, so asynchronous vectors need ``shared_memory=False``.
+"""
+
+import gymnasium as gym
+import numpy as np
+
+from toolenv.sampling import sample_action
+
+if __name__ == "__main__":
+    envs = gym.make_vec(
+        "ToolFeas/BFCL-mixed-v0",
+        num_envs=8,
+        vectorization_mode="async",
+        vector_kwargs={
+            "shared_memory": False,
+            "autoreset_mode": gym.vector.AutoresetMode.SAME_STEP,  # every action is used
+        },
+        prior=0.5,
+    )
+    rng = np.random.default_rng(0)
+    observations, _ = envs.reset(seed=0)
+    returns: list[float] = []
+    while len(returns) < 100:
+        actions = tuple(sample_action(rng, observation.tools) for observation in observations)
+        observations, rewards, terminated, truncated, _ = envs.step(actions)
+        returns += [float(reward) for reward, done in zip(rewards, terminated | truncated, strict=True) if done]
+    envs.close()
+    print(f"{len(returns)} episodes of a random policy, mean return {np.nanmean(returns):.3f}")

@@ -1,0 +1,58 @@
+"""A real model behind a real server on real tasks, through the command line. Its score is not asserted."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.real_model import RealServer
+from toolenv.runner.reading import read_rollouts
+
+pytestmark = [pytest.mark.real_model, pytest.mark.slow]
+
+TASKS = "multiple_0,live_multiple_0-0-0,multi_turn_base_0"
+
+
+def test_chat_on_clean_and_infeasible_bfcl_tasks_over_http(
+    real_server: RealServer, bfcl_package: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    command = [
+        *(sys.executable, "-c", "from toolenv.cli import main; main()", "run"),
+        *("ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0", "--tasks", TASKS),
+        *("--agent", f"chat:{real_server.model}", "--base-url", real_server.base_url),
+        *("--agent-option", "max_tokens=32", "--max-turns", "2", "--concurrency", "2", "--out", str(out)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=os.environ, check=False)
+    print(done.stdout, done.stderr)
+    assert done.returncode == 0, done.stderr
+    rollouts = list(read_rollouts(out))
+    assert len(rollouts) == 6
+    for rollout in rollouts:
+        episode = rollout.episode
+        assert episode.valid, episode.error
+        assert (episode.input_tokens or 0) > 100
+        assert (episode.output_tokens or 0) > 0
+        assert not episode.estimated_tokens
+        for step in rollout.trace.steps:
+            assert step.action.usage is not None
+            assert step.action.usage.known
+    header = json.loads((out / "run.json").read_text())
+    assert header["planned"] == {"ToolFeas/BFCL-clean-v0": 3, "ToolFeas/BFCL-infeasible-v0": 3}
+    report = [sys.executable, "-c", "from toolenv.cli import main; main()", "report", "--json", str(out)]
+    rows = json.loads(subprocess.run(report, capture_output=True, text=True, check=True).stdout)["rows"]
+    assert {row["env"]: row["valid"] for row in rows if "pooled" not in row["env"]} == header["planned"]
+    for row in rows:
+        assert set(row["metrics"]) >= {
+            "sr",
+            "fcr_strict",
+            "fcr_lenient",
+            "false_stop_rate",
+            "fass",
+            "tc_ratio",
+        }

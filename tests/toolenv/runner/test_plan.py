@@ -1,0 +1,81 @@
+"""What a run is: its identity, its episodes, and what cannot be one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.toolenv.runner.toy_runs import CLEAN, INFEASIBLE, MIXED, ten_episodes
+from toolenv.errors import UnknownNameError, UsageError
+from toolenv.runner.plan import RunConfig, plan
+
+
+def test_every_task_of_every_env_as_often_as_asked() -> None:
+    jobs, manifests = plan(RunConfig(envs=(CLEAN, INFEASIBLE), agent="x", trials=2))
+    # By hand: 4 tasks, 3 of which have a mask, twice each.
+    assert len({job.key for job in jobs}) == len(jobs) == 2 * (4 + 3)
+    assert set(manifests) == {CLEAN, INFEASIBLE}
+
+
+def test_conditions_are_paired_by_seed_and_trials_are_not() -> None:
+    jobs, _ = plan(RunConfig(envs=(CLEAN, INFEASIBLE), agent="x", trials=2))
+    seeds: dict[tuple[str, int], set[int]] = {}
+    for job in jobs:
+        seeds.setdefault((job.task_id, job.trial), set()).add(job.seed)
+    assert all(len(one) == 1 for one in seeds.values())
+    assert len(set.union(*seeds.values())) == len(seeds) == 8
+
+
+def test_the_limit_counts_tasks_of_each_env_in_the_suites_order() -> None:
+    jobs, _ = plan(RunConfig(envs=(CLEAN, MIXED), agent="x", limit=2))
+    first_two = ["pay-7", "pay-30"]
+    assert [(job.env, job.task_id) for job in jobs] == [
+        (env, task) for env in (CLEAN, MIXED) for task in first_two
+    ]
+
+
+def test_a_limit_beyond_the_tasks_is_all_of_them() -> None:
+    assert len(plan(RunConfig(envs=(CLEAN,), agent="x", limit=1000))[0]) == 4
+
+
+def test_the_hash_is_that_of_what_decides_the_episodes() -> None:
+    config = ten_episodes()
+    assert config.hash == ten_episodes().hash
+    assert config.hash == replace(config, agent_options={"base_url": "http://x/v1", "api_key": "k"}).hash
+    others = [
+        replace(config, seed=1),
+        replace(config, trials=4),
+        replace(config, limit=1),
+        replace(config, agent="random"),
+        replace(config, envs=(CLEAN, INFEASIBLE)),
+        replace(config, env_options={"max_turns": 3}),
+        replace(config, agent_options={"temperature": 1}),
+        replace(config, tasks=()),
+    ]
+    assert len({config.hash, *(one.hash for one in others)}) == 9
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"limit": 0}, "limit=0: give a whole number of at least 1"),
+        ({"trials": 0}, "trials=0: give a whole number of at least 1"),
+        ({"trials": True}, "trials=True: give a whole number"),
+        ({"limit": "5"}, "limit='5': give a whole number"),
+        ({"seed": -1}, "seed=-1: give a whole number of at least 0"),
+        ({"seed": 0.5}, "seed=0.5: give a whole number"),
+        ({"envs": ()}, "no environment id given"),
+    ],
+)
+def test_what_is_no_run_is_refused(changes: Any, told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        ten_episodes(**changes)
+
+
+def test_unknown_tasks_are_refused_with_the_nearest() -> None:
+    with pytest.raises(UnknownNameError, match=r"'pay-8'.*'pay-7'"):
+        plan(ten_episodes(tasks=("pay-8",)))
+    with pytest.raises(UsageError, match="'idle' is not in Toy-infeasible: no tool is used"):
+        plan(ten_episodes(envs=(INFEASIBLE,), tasks=("idle",)))
