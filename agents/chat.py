@@ -115,7 +115,7 @@ def to_action(
 ) -> Action:
     """The decision in a reply, with its usage.
 
-    Its ``raw`` is for readers of the trace: the message as sent, and whether earlier reasoning was part of
+    Its ``raw`` (``record``, of a malformed one) is for readers of the trace: the message as sent, and whether earlier reasoning was part of
     the request (FIELD-113).
     """
     message = normalise_message(reply.message)
@@ -127,10 +127,10 @@ def to_action(
         tools=tools,
         text_calls=text_calls,
     )
-    if isinstance(action, Malformed):  # its raw text is part of what it says
-        return replace(action, usage=reply.usage)
     about = {"finish_reason": reply.finish_reason, "model": reply.model}
     record = {**_sent(reply.message), **about, "reasoning_sent_back": reasoning_sent_back}
+    if isinstance(action, Malformed):  # its raw text is part of what it says
+        return replace(action, usage=reply.usage, record=record)
     return replace(action, usage=reply.usage, raw=record)
 
 

@@ -49,20 +49,18 @@ def suites() -> Mapping[str, Suite]:
 
 
 def get_suite(name: str) -> Suite:
-    """The suite of that name.
+    """The suite of that name, or at ``module:attribute``.
 
     Raises:
         UnknownNameError: there is none.
     """
+    module, separator, attribute = name.partition(":")
+    if separator:
+        suite: Suite = getattr(importlib.import_module(module), attribute)
+        return suite
     if name not in suites():
         raise UnknownNameError("suite", name, suites())
     return suites()[name]
-
-
-def data_store() -> DataStore:
-    """The data sets on this machine, with what the suites bring to read upstream's sources as data."""
-    readers = {suite.data: suite.derive for suite in suites().values() if isinstance(suite, Derived)}
-    return DataStore(DATA_FOLDER, derivations=readers)
 
 
 def env_id(suite: str, condition: str, version: int = 0) -> str:
@@ -106,17 +104,26 @@ def make_env(
     return ToolEnv(source, render_mode=render_mode)
 
 
-def _register() -> None:
-    for suite in suites():
-        for condition in CONDITIONS:
-            name = env_id(suite, condition)
-            if name not in gymnasium.registry:
-                gymnasium.register(
-                    name,
-                    entry_point=f"{__name__}:make_env",
-                    kwargs={"suite": suite, "condition": condition},
-                    additional_wrappers=_WRAPPERS,
-                )
+def register_suite(location: str) -> tuple[str, ...]:
+    """Register the ids of a suite of one's own, and return them.
+
+    Args:
+        location: ``module:attribute``, importable wherever environments are made, workers included.
+    """
+    return _register(location, get_suite(location).name)
+
+
+def _register(suite: str, name: str) -> tuple[str, ...]:
+    ids = tuple(env_id(name, condition) for condition in CONDITIONS)
+    for condition, identifier in zip(CONDITIONS, ids, strict=True):
+        if identifier not in gymnasium.registry:
+            gymnasium.register(
+                identifier,
+                entry_point=f"{__name__}:make_env",
+                kwargs={"suite": suite, "condition": condition},
+                additional_wrappers=_WRAPPERS,
+            )
+    return ids
 
 
 def parse_env_id(name: str) -> dict[str, Any]:
@@ -131,4 +138,5 @@ def parse_env_id(name: str) -> dict[str, Any]:
     return dict(spec.kwargs)
 
 
-_register()
+for _name in suites():
+    _register(_name, _name)

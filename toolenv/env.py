@@ -16,7 +16,7 @@ from toolenv.errors import ServerError, ToolFault, UnknownNameError, UsageError
 from toolenv.hygiene import clean_action, clean_text
 from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
 from toolenv.judge import decide_text, judge
-from toolenv.kernel.protocol import Kernel, Slot, World
+from toolenv.kernel.protocol import Kernel, Slot, World, shown_tools
 from toolenv.names import lookup_table
 from toolenv.seeding import episode_seed
 from toolenv.source import TaskSource
@@ -213,6 +213,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         self._steps: list[Step] = []
         self._checkpoints: list[str] = []
         self._call_ids: set[str] = set()
+        self._mended: set[str] = set()
         self._ending, self._error, self._lost_usage, self._trace = "running", "", None, None
         self._offer()
         self._opening = ""
@@ -221,7 +222,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
             self._messages.append(ChatMessage("user", self._opening))
 
     def _offer(self) -> None:
-        tools = self._kernel.tools(self._turn)
+        tools = shown_tools(self._world, self._kernel.tools(self._turn))
         if tools is not self._tools:
             self._tools, self._lookup = tools, lookup_table(tools)
 
@@ -234,6 +235,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         results = tuple(map(self._answer, calls))
         taken = ToolCalls(calls, action.text, usage=action.usage, raw=action.raw)
         self._steps.append(Step(self._turn, taken, results))
+        self._offer()
 
     def _answer(self, call: ToolCall) -> ToolResult:
         """Run a call and append its reply; calls behind one that ended the episode get a reply too."""
@@ -244,6 +246,8 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
                 result = self._kernel.call(self._world, call, Slot(self._call_index, self._turn))
             except ToolFault as fault:
                 result = self._fail(fault)
+            if call.id in self._mended:
+                result = result._replace(record={**(result.record or {}), "mended_text": True})
             if call.name in self._terminal_tools and result.kind == "ok":
                 self._end("terminal_tool")
         self._call_index += 1
@@ -261,9 +265,11 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         name = call.name if spec is None else spec.name
         call_id = self._unused_id(call.id)
         try:
-            arguments, _ = clean_json(call.arguments)
+            arguments, mended = clean_json(call.arguments)
         except UnusableValueError as error:
             return ToolCall(name, {}, call_id, call.problem or str(error))
+        if mended:
+            self._mended.add(call_id)
         return ToolCall(name, arguments, call_id, call.problem)
 
     def _unused_id(self, wanted: str) -> str:

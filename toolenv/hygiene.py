@@ -33,8 +33,9 @@ def clean_raw(raw: Any) -> Any:
 def clean_action(action: Action) -> Action:
     """The action with its texts and ``raw`` cleaned; the same object where there was nothing to clean."""
     if isinstance(action, Malformed):
-        text, why = clean_text(action.raw), clean_text(action.why)
-        return action if text is action.raw and why is action.why else replace(action, raw=text, why=why)
+        text, why, record = clean_text(action.raw), clean_text(action.why), clean_raw(action.record)
+        unchanged = text is action.raw and why is action.why and record is action.record
+        return action if unchanged else replace(action, raw=text, why=why, record=record)
     if isinstance(action, Stop):
         text, raw = clean_text(action.reason), clean_raw(action.raw)
         unchanged = text is action.reason and raw is action.raw

@@ -175,12 +175,14 @@ class Malformed:
         raw: the output's text.
         why: what is wrong with it.
         kind: ``unparsable`` (a call that could not be parsed) or ``length`` (cut off at the token limit).
+        record: what ``raw`` is to other actions: any JSON value worth keeping for a reader of the trace.
     """
 
     raw: str
     why: str
     kind: Literal["unparsable", "length"] = "unparsable"
     usage: Usage | None = field(default=None, compare=False, kw_only=True)
+    record: Any = field(default=None, compare=False, kw_only=True)
 
 
 Action: TypeAlias = ToolCalls | Message | Stop | Malformed

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from toolenv.env import ToolEnv
-from toolenv.kernel.protocol import Slot
+from toolenv.kernel.protocol import Slot, shown_tools
 from toolenv.policy import Policy
 from toolenv.rollout import rollout
 from toolenv.source import TaskSource
+from toolenv.suite import Questionable
 from toolenv.task import Task
 from toolenv.types import Observation, ToolCall, ToolCalls
 
@@ -25,13 +26,15 @@ class Finding:
 
     Attributes:
         task_id: the task.
-        check: ``oracle``, ``do-nothing`` or ``leak``.
+        check: ``oracle``, ``do-nothing``, ``leak``, or ``data`` for the data set's own.
         problem: what was found.
+        is_warning: whether the environment is sound all the same: a data set that disagrees with itself.
     """
 
     task_id: str
     check: str
     problem: str
+    is_warning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +46,13 @@ class Validation:
         flagged: how many carry each flag. A flagged task may fail the check its flag is about; if it
             passes, the flag is wrong, which is a finding too.
         findings: empty if the environment is sound.
+        warnings: how the data set disagrees with itself (FIELD-063, FIELD-114).
     """
 
     tasks: int
     flagged: Counter[str]
     findings: tuple[Finding, ...]
+    warnings: tuple[Finding, ...] = ()
 
 
 def validate_source(source: TaskSource, oracle: Policy, noop: Policy) -> Iterator[tuple[Task, list[Finding]]]:
@@ -60,7 +65,7 @@ def validate_source(source: TaskSource, oracle: Policy, noop: Policy) -> Iterato
     """
     env = ToolEnv(source)
     for task_id in source.task_ids:
-        problems: list[Finding] = []
+        problems = _check_data(source, task_id)
         for seed in _seeds(source, task_id):
             task = source.get(task_id, seed)
             problems += _check_oracle(env, oracle, task, seed)
@@ -76,7 +81,20 @@ def summarise(results: Iterable[tuple[Task, list[Finding]]]) -> Validation:
         tasks += 1
         flagged.update(task.flags)
         findings += problems
-    return Validation(tasks, flagged, tuple(findings))
+    return Validation(
+        tasks,
+        flagged,
+        findings=tuple(one for one in findings if not one.is_warning),
+        warnings=tuple(one for one in findings if one.is_warning),
+    )
+
+
+def _check_data(source: TaskSource, task_id: str) -> list[Finding]:
+    """What the suite itself finds odd about a task."""
+    if not isinstance(source.suite, Questionable):
+        return []
+    lines = source.suite.warnings(source.get(task_id))
+    return [Finding(task_id, "data", line, is_warning=True) for line in lines]
 
 
 def _seeds(source: TaskSource, task_id: str) -> Iterable[int]:
@@ -117,7 +135,8 @@ def _check_leaks(env: ToolEnv, source: TaskSource, task: Task, seed: int) -> Ite
     observation, info = env.reset(seed=seed, options={"task_id": task.id})
     if info:
         yield Finding(task.id, "leak", f"reset() tells {sorted(info)}")
-    expected = Observation(task.messages, task.offered(), source.max_turns)
+    shown = shown_tools(source.kernel(task).start(seed), task.offered())
+    expected = Observation(task.messages, shown, source.max_turns)
     if observation != expected:
         yield Finding(
             task.id, "leak", "the first observation is not the task's messages and the tools offered"

@@ -1,7 +1,8 @@
 """ToolSearcher's retriever: BM25 over names, descriptions and parameters.
 
-Upstream embeds keywords and tools with a model that would have to be downloaded. This is a lexical substitute,
-the same on every machine. It knows the tools that are offered and no others: a masked tool is not in its index.
+Upstream embeds keywords and tools with a model that would have to be downloaded. This is a lexical
+substitute, the same on every machine. It knows the tools that are offered and no others: a masked tool is
+not in its index.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ _CAPITAL = re.compile(r"[A-Z]")
 _WORD = re.compile(r"[a-z0-9]+")
 _ENDINGS: Final = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "s", "e")
 _SHORTEST_STEM: Final = 3
-_COMMON: Final = frozenset(
-    "a an and api are as be by for from given in includes is it of on or parameter parameters takes that the "
-    "this to two three user users with".split()
-)
+_COMMON: Final = frozenset({
+    "a", "an", "and", "api", "are", "as", "be", "by", "for", "from", "given", "in", "includes", "is", "it",
+    "of", "on", "or", "parameter", "parameters", "takes", "that", "the", "this", "to", "two", "three", "user",
+    "users", "with",
+})  # fmt: skip
 
 
 class ToolSearch:

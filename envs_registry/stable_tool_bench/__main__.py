@@ -29,12 +29,12 @@ def sopr_command(
     model: Annotated[str, typer.Option(help="The judge, by its server's name.")],
     base_url: Annotated[str, typer.Option(help="The judge's server; default: OPENAI_BASE_URL.")] = "",
     repeats: Annotated[int, typer.Option(min=1, help="Judgements an episode.")] = REPEATS,
-    temperature: Annotated[float, typer.Option(min=0.0, help="The judge's temperature.")] = 0.0,
+    temperature: Annotated[float, typer.Option(help="The judge's; below 0, its server's default.")] = 0.0,
     concurrency: Annotated[int, typer.Option(min=1, help="Episodes judged at once.")] = 8,
     out: Annotated[Path | None, typer.Option(help="A file for every judgement, JSON lines.")] = None,
 ) -> None:
     """Ask a model whether stored episodes solve their queries (SoPR)."""
-    server = ModelServer(model, base_url, temperature=temperature)
+    server = ModelServer(model, base_url, temperature=temperature if temperature >= 0 else None)
     queries = {task.id: task.messages[-1].content for task in SUITE.tasks("all")}
     rollouts = (one for folder in find_runs(folders) for one in read_rollouts(folder))
     own = (one for one in rollouts if one.trace.suite == SUITE.name)

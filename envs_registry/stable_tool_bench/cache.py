@@ -88,7 +88,7 @@ def _records(folder: Path, api: Api) -> Mapping[str, Any]:
 
 
 def _key_of_text(api: Api, text: str) -> str | None:
-    """The key of recorded arguments, written as Python or as JSON; ``None`` if they are no arguments.
+    """The key of recorded arguments, written as JSON or as Python; ``None`` if they are no arguments.
 
     They are read as literals. Nothing is evaluated.
     """
@@ -102,7 +102,8 @@ def _key_of_text(api: Api, text: str) -> str | None:
 
 
 def _literal(text: str) -> Any:
-    for read in (ast.literal_eval, json.loads):
+    # What is JSON is read as JSON: Python would take its "\/" for two characters.
+    for read in (json.loads, ast.literal_eval):
         try:
             return read(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):

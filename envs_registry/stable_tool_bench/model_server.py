@@ -123,7 +123,7 @@ class ModelServer:
                 {"role": "system", "content": question},
                 {"role": "user", "content": f"{quoted(data)}\n\n{REMINDER}"},
             ],
-            "max_tokens": self.max_tokens,
+            "max_completion_tokens": self.max_tokens,  # reasoning models refuse the older name
             "seed": seed,
             "response_format": {"type": "json_schema", "json_schema": {"name": name, "schema": schema}},
         }

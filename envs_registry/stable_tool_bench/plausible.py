@@ -49,6 +49,11 @@ def plain_key(key: str) -> str:
     return _SIGNS.sub("", key).lower()
 
 
+def is_error(key: str) -> bool:
+    """Whether a plain key holds an error report."""
+    return _ERROR.search(key) is not None
+
+
 def plausible(kind: str, key: str, dice: Dice) -> Any:
     """A value of type ``kind`` (``str``, ``int``, ``float`` or ``bool``) that suits a plain key."""
     return _maker(kind, key)(dice)
@@ -128,27 +133,26 @@ def _table(*rows: tuple[str, Maker]) -> tuple[tuple[re.Pattern[str], Maker], ...
 
 
 _SIGNS = re.compile(r"[\W_]")
-_ERROR = r"^(inner)?(err|errors?|errormsg|errormessage|exception|stack|failure)s?$"
+_ERROR = re.compile(r"^(inner)?(err|error|errormsg|errormessage|exception|stack|failure)s?$")
 
-# The first pattern that fits counts. Keys of error reports say that there was none: shapes were taken from
-# failed requests, too.
+# The first pattern that fits counts. Keys of error reports say that there was none.
 _TABLES = {
     "str": _table(
-        (_ERROR, _always("")),
+        (_ERROR.pattern, _always("")),
         (r"^(status|result|state)?(message|msg|txt|detail|reason)s?$|^statustext$", _always("Success")),
         (r"^(response|request|api|job)?status$", _always("success")),
         (r"(error|status|result|response)code$|^code$", _always("200")),
         (r"email|mail$", lambda dice: f"{_handle(dice)}@example.com"),
         (r"image|img|photo|picture|thumb|avatar|logo|icon|poster|flag$|cover", _link(".jpg")),
         (r"url|link|href|uri|website|homepage|domain|site$|path$", _link()),
-        (r"phone|mobile|fax|tel$", lambda dice: f"+1 202 555 01{dice.between(10, 99)}"),
-        (r"year$|^born|^released$", _text(_whole(1980, 2024))),
+        (r"phone(number)?$|mobile$|fax$|tel$", lambda dice: f"+1 202 555 01{dice.between(10, 99)}"),
+        (r"years?$|^born|^released$", _text(_whole(1980, 2024))),
         (r"(created|updated|published|modified|release|start|end)(at|on|time)$|timestamp|datetime", _moment),
         (r"date|birthday|dob$|^day$", _date),
         (r"timezone|^tz$", _among(ZONES)),
         (r"time$|^hour", _clock),
         (r"countrycode|^iso|alpha2|^cc$", _among(COUNTRY_CODES)),
-        (r"country|nation", _among(COUNTRIES)),
+        (r"country(name)?$|nationality|^nation$", _among(COUNTRIES)),
         (r"city|town|capital|location|place|region|county|state$|venue", _among(CITIES)),
         (r"zip|postal|postcode", _text(_whole(10000, 99999))),
         (r"address|street", lambda dice: f"{dice.between(1, 250)} {dice.one_of(THINGS).title()} Street"),
@@ -164,7 +168,11 @@ _TABLES = {
         (r"description|summary|text|bio|overview|content|synopsis|comment|body|caption", _sentence),
         (r"title|headline|^name$|displayname|company|brand|product|album|movie|song|team|league", _title),
         (r"category|genre|topic|tag|type|keyword|group|sport|job", _among(TOPICS)),
-        (r"price|amount|cost|value|total|count|score|rate|size|height|width|length", _text(_whole(1, 500))),
+        (
+            r"price|amount|cost|value|total|count$|score|rate|rating|size|height|width|length",
+            _text(_whole(1, 500)),
+        ),
+        (r"number$|views|likes|votes|rank|followers|temp", _text(_whole(1, 500))),
         (r"percent|change", lambda dice: f"{dice.between(-90, 90) / 10}%"),
         (r"version", lambda dice: f"{dice.between(1, 9)}.{dice.between(0, 20)}"),
         (r"color|colour", lambda dice: f"#{dice.between(0, 0xFFFFFF):06x}"),

@@ -8,7 +8,10 @@ function of the shape, a key and the call's arguments: the same call gets the sa
 - ``"NoneType"``: null; ``"empty list"``: an empty list.
 - ``"list of T with length N"``, alone or as the one item of a list: N values of type T.
 - ``[{…, "_list_length": N}]``: N such objects.
-- Any other value: itself. No list has more than :data:`MAX_ITEMS` items.
+- Lists and objects under a key such as ``errors``: empty. Shapes were taken from failed requests, too.
+- Any other value: itself.
+
+No list has more than :data:`MAX_ITEMS` items.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from typing import Any
 from pydantic_core import from_json
 
 from envs_registry.stable_tool_bench.naming import without_prefix
-from envs_registry.stable_tool_bench.plausible import Dice, plain_key, plausible
+from envs_registry.stable_tool_bench.plausible import Dice, is_error, plain_key, plausible
 from toolenv.seeding import mix
 
 MAX_ITEMS = 10
@@ -38,6 +41,7 @@ GENERIC_SHAPE: Mapping[str, Any] = {
 _LENGTH = "_list_length"
 _TYPES = frozenset({"str", "int", "float", "bool"})
 _LIST = re.compile(r"list of (\w+) with length (\d{1,9})")
+_IDENTIFYING = re.compile(r"id$|name|title|slug|key$|url$|link$|^symbol$")
 _WHOLE = re.compile(r"-?\d{1,15}")
 _DECIMAL = re.compile(r"-?\d{1,15}(?:\.\d{1,15})?")
 
@@ -70,11 +74,13 @@ class _Filler:
     """Fills one shape; values are numbered in the order of the shape."""
 
     def __init__(self, key: int, arguments: Mapping[str, Any]) -> None:
-        self.key, self.count = key, 0
+        self.key, self.count, self.lists = key, 0, 0
         self.echo = {plain_key(without_prefix(name)): value for name, value in arguments.items()}
 
     def value(self, shape: Any, key: str) -> Any:
         """The value of a part of the shape that stands under ``key``."""
+        if isinstance(shape, Mapping | list) and is_error(plain_key(key)):
+            return [] if isinstance(shape, list) else {}
         if isinstance(shape, Mapping):
             return {name: self.value(part, name) for name, part in shape.items() if name != _LENGTH}
         if isinstance(shape, list):
@@ -100,22 +106,31 @@ class _Filler:
             return several
         length = shape.get(_LENGTH, 1) if isinstance(shape, Mapping) else 1
         count = min(length, MAX_ITEMS) if isinstance(length, int) else 1
-        return [self.value(shape, key) for _ in range(count)]
+        self.lists += 1
+        filled = [self.value(shape, key) for _ in range(count)]
+        self.lists -= 1
+        return filled
 
     def several(self, kind: str, length: int, key: str) -> list[Any]:
         """``length`` values of a type; of lists and objects the shape tells no more, so they are empty."""
         count = min(length, MAX_ITEMS)
         if kind in _TYPES:
-            return [self.leaf(kind, key, echoing=False) for _ in range(count)]
+            return [self.made(kind, plain_key(key)) for _ in range(count)]
         empty: Any = {"list": list, "dict": dict}.get(kind, type(None))
         return [empty() for _ in range(count)]
 
-    def leaf(self, kind: str, key: str, echoing: bool = True) -> Any:
-        """A value of one of the four types."""
-        self.count += 1
+    def leaf(self, kind: str, key: str) -> Any:
+        """A value of one of the four types: the argument of that name, if there is one."""
         plain = plain_key(key)
-        echoed = _as_type(self.echo.get(plain), kind) if echoing else None
-        return plausible(kind, plain, Dice(mix(self.key, self.count))) if echoed is None else echoed
+        if self.lists and _IDENTIFYING.search(plain):  # the items of a list are not all one thing
+            return self.made(kind, plain)
+        echoed = _as_type(self.echo.get(plain), kind)
+        return self.made(kind, plain) if echoed is None else echoed
+
+    def made(self, kind: str, key: str) -> Any:
+        """A made-up value of one of the four types."""
+        self.count += 1
+        return plausible(kind, key, Dice(mix(self.key, self.count)))
 
 
 def _as_type(value: Any, kind: str) -> Any:

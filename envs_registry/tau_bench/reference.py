@@ -68,8 +68,12 @@ class EndStateReference:
         return Score(not unsaid, f"the user was not told {', '.join(unsaid)}" if unsaid else "")
 
     def solution(self) -> tuple[Action, ...]:
-        """The ground truth call by call, then its transfer, or a message that holds the outputs."""
-        calls = [ToolCalls((action,)) for action in self.actions if action.name not in TERMINAL_TOOLS]
-        transfer = [ToolCalls((action,)) for action in self.actions if action.name in TERMINAL_TOOLS]
-        closing = Message("\n".join(("Done.", *self.outputs)))
-        return (*calls, *(transfer[-1:] if transfer and not self.outputs else (closing,)))
+        """The ground truth's calls together, then its transfer, or a message that holds the outputs.
+
+        Together, since one task has more of them than an episode has decisions.
+        """
+        calls = tuple(action for action in self.actions if action.name not in TERMINAL_TOOLS)
+        transfers = tuple(action for action in self.actions if action.name in TERMINAL_TOOLS)
+        message = Message("\n".join(("Done.", *self.outputs)))
+        closing = ToolCalls(transfers[-1:]) if transfers and not self.outputs else message
+        return (ToolCalls(calls), closing) if calls else (closing,)

@@ -24,7 +24,7 @@ class TauBench:
 
     Two modes. *Solo*, the default: the instruction is the user's message, and the agent's first message
     ends the episode. *User*: a simulated user knows the instruction and talks to the agent until it is
-    content; see :meth:`conversing`.
+    content. ``gymnasium.make("ToolFeas/TauBench-clean-v0", user="llm:MODEL")`` chooses it.
 
     Args:
         user: who talks to the agent; ``None`` is solo mode.
@@ -38,7 +38,6 @@ class TauBench:
     data = "tau-bench"
     inert_tools = frozenset({"calculate", "think", "transfer_to_human_agents"})
     lookup_tools = frozenset({"find_user_id_by_email", "find_user_id_by_name_zip"})
-
     options = ("user", "corrections")
 
     def __init__(self, user: User | None = None, corrections: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The rules of parse_reply: what decides, what is kept, what a bad reply becomes."""
+"""The rules of parse_reply: what decides, and what is kept."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from toolenv.agents.calls import MAX_CALLS
 from toolenv.agents.parsing import MAX_RECORD, normalise_message, parse_reply
 from toolenv.names import with_wire_names
 from toolenv.types import Action, Malformed, Message, Stop, ToolCall, ToolCalls, ToolSpec
@@ -26,7 +25,6 @@ TOOLS = with_wire_names(
         tool("get_balance", account="string", limit="integer"),
         tool("transfer_funds", to="string", amount="number"),
         tool("math.factorial", number="integer"),
-        tool("get_pet", id="integer"),
         tool("ls"),
     ]
 )
@@ -53,17 +51,6 @@ def parse(
 
 def native(name: object, arguments: object = "{}", id: object = "c1") -> dict[str, Any]:
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
-
-
-def arguments_of(arguments: object) -> tuple[Mapping[str, Any], str]:
-    action = parse(None, [native("ls", arguments)])
-    assert isinstance(action, ToolCalls)
-    (call,) = action.calls
-    assert not (call.arguments and call.problem)
-    return call.arguments, call.problem
-
-
-# what decides
 
 
 def test_native_calls_keep_order_ids_and_text() -> None:
@@ -166,235 +153,6 @@ def test_a_phrase_is_left_to_the_judge() -> None:
 def test_an_empty_reply_is_an_empty_message() -> None:
     for text in (None, "", "<think>hm</think>", "<|im_end|>"):
         assert parse(text) == Message("")
-
-
-# attempts that cannot be read
-
-
-def test_field_001_a_call_that_cannot_be_parsed_is_malformed() -> None:
-    text = '<tool_call>\n<tool_call name="pay_invoice" arguments={"id": 7}/>\n</tool_call>'
-    action = parse(text)
-    assert isinstance(action, Malformed)
-    assert (action.raw, action.kind) == (text, "unparsable")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '<tool_call>{"name": "ls", "arguments": {}',
-        '<tool_call>{"name": "get_balance", "arguments": {"account": "A1"}</tool_call>',
-        '<tool_call>{"name": "get_balance"}, "arguments": {"account": "A1"}}</tool_call>',
-        '<tool_call>{"name": "get_balance", "args": {"account": "A1"}}</tool_call>',
-        '<tool_call>{"name": "get_balance", "arguments": ["A1"]}</tool_call>',
-        '<tool_call>{"arguments": {"account": "A1"}}</tool_call>',
-        '<tool_call>{"name": "ls", "arguments": {"x": NaN}}</tool_call>',
-        '<tool_call>{"name": "ls", "arguments": {}}</tool_call><tool_call>oops</tool_call>',
-        "<tool_call></tool_call>",
-        "<tool_call>[]</tool_call>",
-        "<function=get_balance><parameter=account>A1</parameter>",
-        "<function=get_balance><parameter=account>A1</function>",
-        "<function=get_bal",
-        "[TOOL_CALLS] nothing",
-        '[TOOL_CALLS]get_balance[ARGS]{"account": ',
-        "<|python_tag|>import os",
-        "<｜tool▁calls▁begin｜>",
-        "<|tool_call_begin|>functions.ls:0",
-        "<|channel|>commentary to=functions.ls json<|message|>",
-        '{"name": "get_balance", "parameters": {"account": "A1"',
-        '{"name": "get_balance", "parameters": ["A1"]}',
-        "[get_balance('A1')]",
-        "[get_balance(account='A1'",
-        "get_balance('A1')",
-        "STOP: no tool\n<tool_call>{broken",
-    ],
-)
-def test_a_visible_attempt_that_cannot_be_read_is_malformed(text: str) -> None:
-    for text_calls in (True, False):
-        action = parse(text, text_calls=text_calls)
-        assert isinstance(action, Malformed)
-        assert (action.raw, action.kind) == (text, "unparsable")
-        assert action.why
-
-
-def test_field_053_a_call_as_text_is_read_or_malformed_as_asked() -> None:
-    assert parse(FENCED_CALL) == ToolCalls((ToolCall("get_balance", {"account": "A1"}),))
-    action = parse(FENCED_CALL, text_calls=False)
-    assert isinstance(action, Malformed)
-    assert (action.raw, action.kind) == (FENCED_CALL, "unparsable")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'Here it is: {"name": "Bingo", "age": 30}',
-        '{"name": "Bingo", "age": 30}',
-        '{"name": "Bingo Smith", "parameters": {"age": 30}}',
-        'The owner of {"name": "Bingo", "parameters": {"age": 30}} is Ann.',
-        '{"name": "get_pet", "description": "a tool", "parameters": {"type": "object", "properties": {}}}',
-        'I called `{"name": "get_pet", "parameters": {"id": 1}}` and it was Bingo.',
-        '{"type": "dog", "id": 4}',
-        "[]",
-        "[1, 2]",
-        "[see(the manual)]",
-        "[the docs](https://example.org)",
-        "get_pet(id=1) returned Bingo.",
-        "Models write `<tool_call>` around calls.",
-        'The marker is "[TOOL_CALLS]".',
-    ],
-)
-def test_field_090_json_and_talk_about_calls_are_text(text: str) -> None:
-    for text_calls in (True, False):
-        assert parse(text, text_calls=text_calls) == Message(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("<think>```\nSTOP: x", Message),
-        ("<think><|channel|>final<|message|>\nSTOP: x", Message),
-        ("'<function=ls>words<think>\nSTOP: x", Malformed),
-        ("\u2028[get_pet(id=1)]\n**STOP:** x", ToolCalls),
-        ("`STOP: x`<tool_call>{", Malformed),
-        ("\\<tool_call>{", Malformed),
-    ],
-)
-def test_what_the_fuzzing_found(text: str, kind: type[Action]) -> None:
-    assert isinstance(parse(text), kind)
-
-
-# arguments
-
-
-@pytest.mark.parametrize(
-    ("written", "arguments"),
-    [
-        ('{"account": "A1"}', {"account": "A1"}),
-        ({"account": "A1"}, {"account": "A1"}),
-        ('"{\\"account\\": \\"A1\\"}"', {"account": "A1"}),
-        ("", {}),
-        ("  ", {}),
-        (None, {}),
-        ("null", {}),
-        ("\ufeff {}", {}),
-        ('{"message": "line one\nline two\ttab"}', {"message": "line one\nline two\ttab"}),  # FIELD-058
-        ("{'a': True, 'b': None}", {"a": True, "b": None}),  # FIELD-059, 1
-        ("{\"a\": true, 'b': [1,2]}", {"a": True, "b": [1, 2]}),  # FIELD-059, 2
-        ("{'a': (1, -2.5e3), 'b': {'c': 'it\\'s'}}", {"a": [1, -2500.0], "b": {"c": "it's"}}),
-        (r"{'a': '\d+'}", {"a": r"\d+"}),
-        ('{"t": "\\ud83c\\udf78"}', {"t": "\U0001f378"}),  # FIELD-079
-        ('{"t": "ok \\ud83c end"}', {"t": "ok \ufffd end"}),  # FIELD-079
-        ({"t": "\ud83c\udf78", "u": "\ud83c"}, {"t": "\U0001f378", "u": "\ufffd"}),
-        ('{"t": "\\u0000\u2028"}', {"t": "\x00\u2028"}),
-        ('{"n": 123456789012345678901234567890}', {"n": 123456789012345678901234567890}),
-    ],
-)
-def test_arguments_are_read_leniently(written: object, arguments: Mapping[str, Any]) -> None:
-    assert arguments_of(written) == (arguments, "")
-
-
-@pytest.mark.parametrize(
-    "written",
-    [
-        "{'x','y'}",  # FIELD-059, 3
-        "().__class__.__bases__[0].__subclasses__()",  # FIELD-059, 4
-        "[" * 20_000,  # FIELD-059, 5
-        "{'a': __import__('os').system('id')}",
-        "{'a': b'x'}",
-        "{'a': f'{x}'}",
-        "{'a': [x for x in (1,)]}",
-        "{'a': 1 if 2 else 3}",
-        "{'a': 9**9**9}",
-        "{'a': 1+1}",
-        "{'a': ...}",
-        "{'a': 1j}",
-        "{**{'a': 1}}",
-        "{1: 2}",
-        "{'a': 'x' 'y'}",
-        "{'a':" * 2000 + "1" + "}" * 2000,
-        '{"a":' * 65 + "1" + "}" * 65,
-        '{"a":' * 100_000,
-        "{'a': " + "-" * 40_000 + "1}",
-        "{'a': " + "a." * 20_000 + "b}",
-        "{'a': " + "f(" * 20_000,
-        "{'a': '" + "\\'" * 20_000,
-        '{"x": NaN}',  # FIELD-041
-        '{"x": -Infinity}',
-        '{"x": 1e999}',
-        "{'x': 1e999}",
-        {"x": float("nan")},
-        {"x": {1, 2}},
-        {1: "x"},
-        '{"x": ' + "9" * 5000 + "}",
-        '{"x": 1}}',
-        "[1]",
-        "true",
-        '"text"',
-        5,
-        [],
-        '{"x": "' + "y" * 2_000_000 + '"}',
-    ],
-    ids=lambda written: f"{str(written)[:30]} ({len(str(written))})",
-)
-def test_arguments_that_cannot_be_read_are_a_problem_of_that_call(written: object) -> None:
-    arguments, problem = arguments_of(written)
-    assert arguments == {}
-    assert problem.startswith("the arguments cannot be read: ")
-    assert len(problem) < 300
-
-
-def test_field_018_every_call_of_several_gets_its_own_place() -> None:
-    calls = [
-        {"id": "a", "name": "ok", "arguments": "{}"},
-        {"id": "b", "name": "raises", "arguments": "{}"},
-        {"id": "c", "name": "not_offered", "arguments": "{"},
-    ]
-    action = parse(None, calls)
-    assert isinstance(action, ToolCalls)
-    assert [(call.name, call.id, bool(call.problem)) for call in action.calls] == [
-        ("ok", "a", False),
-        ("raises", "b", False),
-        ("not_offered", "c", True),
-    ]
-
-
-@pytest.mark.parametrize("name", [None, "", "  ", 5, "x" * 257, "<|channel|>commentary"])
-def test_a_call_without_a_name_makes_the_reply_malformed(name: object) -> None:
-    action = parse("text", [native("ls"), native(name)])
-    assert isinstance(action, Malformed)
-    assert (action.raw, action.kind) == ("text", "unparsable")
-
-
-@pytest.mark.parametrize(
-    "calls", ["ls", {"name": "ls"}, 5, [None], ["ls"], [[]], [native("ls")] * (MAX_CALLS + 1)]
-)
-def test_calls_of_another_shape_make_the_reply_malformed(calls: Any) -> None:
-    assert isinstance(parse("STOP: no tool", calls), Malformed)
-
-
-@pytest.mark.parametrize(
-    ("written", "name"),
-    [
-        (" ls ", "ls"),
-        ("functions.ls", "ls"),
-        ("ls<|channel|>commentary", "ls"),
-        ("functions.unknown", "functions.unknown"),
-        ("math.factorial", "math.factorial"),
-        ("math_factorial", "math_factorial"),
-    ],
-)
-def test_what_servers_leave_around_a_name_is_taken_off(written: str, name: str) -> None:
-    action = parse(None, [native(written)])
-    assert action == ToolCalls((ToolCall(name, {}, "c1"),))
-
-
-@pytest.mark.parametrize(
-    ("written", "kept"), [(None, ""), (7, "7"), ({}, ""), ("x" * 300, ""), ("a b", "a b")]
-)
-def test_ids_of_any_kind_are_taken_or_left_out(written: object, kept: str) -> None:
-    assert parse(None, [native("ls", "{}", written)]) == ToolCalls((ToolCall("ls", {}, kept),))
-
-
-# bounds and records
 
 
 def test_field_079_surrogates_in_text_are_mended() -> None:

@@ -271,6 +271,7 @@ def test_field_079_surrogates_and_nul_are_kept_as_valid_text() -> None:
     line = json.dumps(made.trace.to_json(), ensure_ascii=False)
     line.encode("utf-8")
     assert "\n" not in line
+    assert made.trace.calls()[0][1].record == {"mended_text": True}
     assert made.trace.calls()[0][0].arguments["account"] == "ok \ufffd end \U0001f378 \x00\u2028"
     assert made.trace.steps[-1].action == Message("lone \ufffd, pair \U0001f378")
     assert Trace.from_json(json.loads(line)) == made.trace

@@ -32,7 +32,7 @@ def main() -> None:
     # `module:attribute` agents live where the user is. Last, so that no file there hides a library.
     sys.path.append(os.getcwd())
     try:
-        app()
+        app(prog_name="toolenv")
     except ToolEnvError as error:
         typer.echo(f"toolenv: {error}", err=True)
         sys.exit(2)

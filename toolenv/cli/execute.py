@@ -96,10 +96,7 @@ def execute(run: Prepared, concurrency: int = 1) -> Path:
                     store.append(episode)
                     advance()
         except KeyboardInterrupt as error:
-            kept = (
-                f"{len(store.done)} of {len(run.jobs)} episodes of {run.policy.name} are kept in {run.folder}"
-            )
-            raise Interrupted(kept) from error
+            raise Interrupted(f"what had finished is kept in {run.folder}") from error
     return run.folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, cast
 
 import typer
@@ -15,7 +16,7 @@ from toolenv.feasibility.manifest import FLAGS
 from toolenv.runner.plan import make
 from toolenv.source import TaskSource
 from toolenv.transcript import printable
-from toolenv.validation import Validation, summarise, validate_source
+from toolenv.validation import Finding, Validation, summarise, validate_source
 
 SHOWN = 50
 """How many findings are listed."""
@@ -29,7 +30,7 @@ def validate(
 ) -> None:
     """Check that the oracle succeeds, that doing nothing does not, and that nothing leaks.
 
-    Exit status 1 if anything is wrong.
+    Exit status 1 if anything is wrong. What in a data set disagrees with itself is a warning.
     """
     options = {name: value for name, value in (("subset", subset), ("tasks", tasks)) if value is not None}
     names = [env_name(text) for text in envs]
@@ -49,10 +50,16 @@ def _validate(name: str, source: TaskSource) -> Validation:
 
 
 def _print(name: str, found: Validation) -> None:
-    typer.echo(f"{name}: {found.tasks} tasks, {len(found.findings)} findings")
+    warnings = f", {len(found.warnings)} warnings" if found.warnings else ""
+    typer.echo(f"{name}: {found.tasks} tasks, {len(found.findings)} findings{warnings}")
     for flag, count in sorted(found.flagged.items()):
         typer.echo(f"  {count} flagged {flag}: {FLAGS[flag]}")
-    for finding in found.findings[:SHOWN]:
-        typer.echo(f"  {finding.task_id}: {finding.check}: {printable(finding.problem)}")
-    if len(found.findings) > SHOWN:
-        typer.echo(f"  … and {len(found.findings) - SHOWN} more")
+    _list(found.findings, "")
+    _list(found.warnings, "warning: ")
+
+
+def _list(findings: Sequence[Finding], mark: str) -> None:
+    for finding in findings[:SHOWN]:
+        typer.echo(f"  {mark}{finding.task_id}: {finding.check}: {printable(finding.problem)}")
+    if len(findings) > SHOWN:
+        typer.echo(f"  … and {len(findings) - SHOWN} more")

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from toolenv.arguments import check_arguments
 from toolenv.errors import ToolError, ToolFault
-from toolenv.kernel.protocol import ArgumentPolicy, Noted, Slot, World
+from toolenv.kernel.protocol import ArgumentPolicy, Noted, Slot, World, shown_tools
 from toolenv.rendering import cut, render
 from toolenv.task import Task
 from toolenv.types import ResultKind, ToolCall, ToolResult, ToolSpec
@@ -63,7 +63,7 @@ class CleanKernel:
         """
         spec = self._specs[slot.turn].get(call.name)
         if spec is None:
-            return unknown_tool(call.name, self._offered[slot.turn])
+            return unknown_tool(call.name, shown_tools(state, self._offered[slot.turn]))
         if call.problem:
             return ToolResult(
                 f"Error: the arguments of {call.name} could not be read: {call.problem}", "invalid_arguments"

@@ -3,7 +3,7 @@ r"""A kernel without the critical tools: T' = T \ C (paper 1, §3.3)."""
 from __future__ import annotations
 
 from toolenv.kernel.clean import unknown_tool
-from toolenv.kernel.protocol import Kernel, Slot, World
+from toolenv.kernel.protocol import Kernel, Slot, World, shown_tools
 from toolenv.names import lookup_table
 from toolenv.types import ToolCall, ToolResult, ToolSpec
 
@@ -35,8 +35,9 @@ class MaskedKernel:
 
     def call(self, state: World, call: ToolCall, slot: Slot) -> ToolResult:
         """Answer one call."""
-        offered = self._offered[slot.turn]
-        if call.name in self._masked_names:
-            return unknown_tool(call.name, offered, "masked_tool")
-        result = self._kernel.call(state, call, slot)
-        return unknown_tool(call.name, offered) if result.kind == "unknown_tool" else result
+        masked = call.name in self._masked_names
+        result = None if masked else self._kernel.call(state, call, slot)
+        if result is not None and result.kind != "unknown_tool":
+            return result
+        shown = shown_tools(state, self._offered[slot.turn])
+        return unknown_tool(call.name, shown, "masked_tool" if masked else "unknown_tool")

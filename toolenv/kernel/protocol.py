@@ -68,6 +68,16 @@ class World(Protocol):
         ...
 
 
+def shown_tools(state: World, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+    """The tools of those offered that an agent is shown.
+
+    All, unless the world has a set of names ``listed``: then the agent has to search for the others, and sees
+    those it has found. What is offered but not listed answers all the same.
+    """
+    listed = getattr(state, "listed", None)
+    return offered if listed is None else tuple(tool for tool in offered if tool.name in listed)
+
+
 class Kernel(Protocol):
     """How the world answers."""
 

@@ -63,14 +63,19 @@ _CLAIM_PATTERNS = (
     r"\b<asked> <words><tool>\b<aside> <absent>",
     r"\b<tool> (?:(?:that|which) (?:is|are) )?<asked>\b<aside> <absent>",
     r"\b(?:missing|lacking) (?:<article> )?<asked> <words><tool>\b",
+    r"\b(?:the|an?) capabilit(?:y|ies)\b<aside> <absent>",
+    r"\b(?:requires?|needs?) <article> <words><any tool> (?:(?:that|which) )?"
+    r"(?:<absent>|(?:I|we) (?:<do not> have|lack)\b)",
     # "the refund tool is not available, so I can't …", "I can't … because the refund tool is missing"
     r"\b<any tool>\b<aside> <absent>[^?]{0,160}?\b(?:<cannot>|end(?:ing)? here|stop(?:ping)?)\b",
-    r"\b<cannot>\b[^?]{0,160}?\b(?:because|since|as|due to)\b[^?]{0,80}?\b<any tool>\b<aside> <absent>",
+    r"\b<cannot>\b[^?]{0,160}?\b(?:because|since|as|due to)\b[^?]{0,80}?\b<tool>\b<aside> <absent>",
     # "this task cannot be completed with the available tools", "… without a refund tool"
     r"\b<cannot>\b[^?]{0,200}?\b(?:with|using|given|from|by|via|through) (?:only |just )?<our tools>\b",
     r"\b(?:with|using|given) (?:only |just )?<our tools>\b[^?]{0,120}?\b<cannot>\b",
     r"\b<cannot>\b[^?]{0,200}?\bwithout (?:access to )?<article> <words><tool><not another word>",
-    # "there is no tool here that can …", "no function is available to …"
+    # "there is no tool for refunds, so I can't …", "there is no tool here that can …"
+    r"\b<there is no> (?!need\b)<words><any tool>\b[^?]{0,120}?\b<cannot>\b",
+    r"\b<cannot>\b[^?]{0,160}?\b<there is no> (?!need\b)<words><tool><not another word>",
     r"\b<there is no> (?!single\b|one\b|need\b)<words><any tool><beside>"
     r" (?:(?:that|which) <serves>|capable|<given>|exists?)\b",
     r"\b<there is no> (?!single\b|one\b|need\b)<words><tool> (?:(?:is|are) )?(?:here|(?:\w+ly )?<given>)"
@@ -82,7 +87,7 @@ _CLAIM_PATTERNS = (
     # "I don't have a tool to …", "I lack the tools needed"
     r"\b<I lack> <words><tool><not another word>",
     # "the available tools do not support …", "my tools are not sufficient"
-    r"\b<our tools><beside> <do not> (?:\w+ly )?<serve>\b",
+    r"\b<our tools><beside> <do not> (?:\w+ly )?(?:<serve>|be used)\b",
     r"\b<our tools> (?:are|is)(?: insufficient| inadequate|<not> (?:sufficient|enough|suitable|adequate))\b",
     # "Final answer: STOP: no refund tool"
     r"\A\W*(?:(?:my|the) )?(?:final )?(?:answer|response|decision|verdict|output|reply|assistant|feasibility)"

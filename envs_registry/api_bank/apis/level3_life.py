@@ -54,7 +54,7 @@ HOTELS: Final = tuple(("San Francisco", f"2022-01-0{day}", f"2022-01-0{day + 1}"
 """Place, first and last day."""
 
 RESTAURANTS: Final = tuple(
-    {"coordinates": PLACES[place], "name": f"Restaurant {letter}"}
+    {"coordinates": list(PLACES[place]), "name": f"Restaurant {letter}"}
     for letter, place in zip("ABCD", ("New York City", "San Francisco") * 2, strict=True)
 )
 
@@ -146,7 +146,7 @@ def hotel_availability(state: State, destination: Any, check_in_date: Any, check
 @api("NearbyRestaurants", every(NAMED, equal("input")), folder=LEVEL_3)
 def nearby_restaurants(state: State, latitude: Any, longitude: Any, distance: Any) -> Any:
     """The same restaurants everywhere."""
-    return {"restaurants": [dict(restaurant) for restaurant in RESTAURANTS]}
+    return {"restaurants": list(RESTAURANTS)}
 
 
 @api("GetOccupationSalary", STRICT, folder=LEVEL_3)
@@ -164,13 +164,9 @@ def _same_net_salary(tested: Result, recorded: Result) -> bool:
 @api("TaxCalculator", every(NAMED, argument("salary"), _same_net_salary, equal("exception")), folder=LEVEL_3)
 def tax_calculator(state: State, salary: Any) -> Any:
     """A salary after tax; upstream's message for a negative one is empty."""
-    if salary == float("inf"):
-        rate = 0.4
-    else:
-        found = next((rate for lowest, rate in TAX_RATES if salary >= lowest), None)
-        if found is None:
-            raise Failure("")
-        rate = found
+    rate = next((rate for lowest, rate in TAX_RATES if salary >= lowest), None)
+    if rate is None:
+        raise Failure("")
     return {"salary_after_tax": salary - salary * rate}
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any, Final
 
 from envs_registry.api_bank.okapi import Okapi
 from envs_registry.api_bank.registry import api
 from envs_registry.api_bank.rules import NAMED, OUTCOME, Result, equal, every
 from envs_registry.api_bank.state import Failure, State
+from envs_registry.api_bank.tool_search import names_in
 
 FOUND: Final = 2
 """Documents a search returns."""
@@ -60,13 +61,18 @@ class _Identity:
         return isinstance(other, _Identity) and other.documents is self.documents
 
 
-@cache
+@lru_cache(maxsize=4)
 def _index(table: _Identity) -> Okapi:
     return Okapi(table.documents)
 
 
-@api("ToolSearcher", OUTCOME, folder="lv3_apis")
-@api("ToolSearcher", OUTCOME)
+def _same_tools(tested: Result, recorded: Result) -> bool:
+    return names_in(tested["output"]) == names_in(recorded["output"])
+
+
+# Upstream's descriptions changed after most searches had been recorded: what counts is what was found.
+@api("ToolSearcher", OUTCOME, mended=_same_tools, folder="lv3_apis")
+@api("ToolSearcher", OUTCOME, mended=_same_tools)
 def tool_searcher(state: State, keywords: Any) -> Any:
     """The tool that fits some keywords best."""
     if state.search is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from envs_registry.api_bank.registry import api
@@ -143,7 +144,10 @@ def _language(wanted: Any) -> str:
     raise Failure("Language not supported.")
 
 
-REQUESTS: Final = {"Dictionary": dictionary_request, "Translate": translate_request}
+REQUESTS: Final[Mapping[str, Callable[..., tuple[str, ...]]]] = {
+    "Dictionary": dictionary_request,
+    "Translate": translate_request,
+}
 """How the arguments of each of these APIs become a request."""
 
 

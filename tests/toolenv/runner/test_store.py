@@ -22,6 +22,7 @@ from tests.toolenv.runner.toy_runs import (
     go_on,
     header_of,
     open_store,
+    plain,
     play,
     ten_episodes,
 )
@@ -300,4 +301,5 @@ def test_what_is_read_equals_what_was_written(tmp_path: Path) -> None:
         for rollout in rollouts:
             store.append(rollout)
     assert list(read_rollouts(tmp_path)) == rollouts
+    assert plain(read_rollouts(tmp_path)) == plain(rollouts)
     assert list(read_episodes(tmp_path)) == [rollout.episode for rollout in rollouts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,11 @@ def play(config: RunConfig, policy: Policy | None = None, concurrency: int = 1) 
     episodes = run_jobs(jobs, policy or Payer(), config.make_options, concurrency)
     order: Mapping[Any, int] = {job.key: number for number, job in enumerate(jobs)}
     return sorted(episodes, key=lambda one: order[one.episode.key])
+
+
+def plain(rollouts: Iterable[Rollout]) -> list[Any]:
+    """The whole records; rollouts themselves are compared without usage and raw output."""
+    return [(one.episode.to_json(), one.trace.to_json()) for one in rollouts]
 
 
 def go_on(

@@ -1,0 +1,99 @@
+"""The API-Bank suite: what :class:`toolenv.suite.Suite` asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from envs_registry.api_bank.subsets import POOLS, SUBSETS, Pool, with_pool
+from toolenv.errors import UnknownNameError
+from toolenv.feasibility.manifest import MaskManifest
+from toolenv.kernel.protocol import ArgumentPolicy, World
+from toolenv.task import Task
+
+MASKS = Path(__file__).parent / "masks"
+
+
+class APIBank:
+    """Tasks of API-Bank.
+
+    Args:
+        pool: the tools on offer, whatever the subset; ``None`` leaves it to the subset.
+    """
+
+    name = "APIBank"
+    subsets: tuple[str, ...] = tuple(SUBSETS)
+    unavailable: Mapping[str, str] = MappingProxyType({})
+    default_subset = "default"
+    max_turns = 12
+    data = "api-bank"
+    inert_tools = frozenset({"ToolSearcher"})
+    options = ("pool",)
+
+    def __init__(self, pool: Pool | None = None) -> None:
+        self.pool = pool
+
+    def configured(self, pool: Pool | None = None) -> APIBank:
+        """The suite with another pool: ``gymnasium.make("ToolFeas/APIBank-clean-v0", pool="dialogue")``.
+
+        Raises:
+            UnknownNameError: no such pool.
+        """
+        if pool is not None and pool not in POOLS:
+            raise UnknownNameError("pool", pool, POOLS, where="suite APIBank")
+        return APIBank(pool)
+
+    def tasks(self, subset: str) -> tuple[Task, ...]:
+        """The tasks of a subset; it is read once per process.
+
+        Raises:
+            UsageError: there is no such subset with the pool that was chosen.
+        """
+        return _tasks(with_pool(SUBSETS[subset], self.pool).name)
+
+    def masks(self, subset: str) -> MaskManifest:
+        """The subset's mask manifest; raises as :meth:`tasks`."""
+        return _masks(with_pool(SUBSETS[subset], self.pool).name)
+
+    def world(self, task: Task, seed: int) -> World:
+        """A fresh world; the seed decides the tokens and numbers that are drawn."""
+        from envs_registry.api_bank.tasks import make_world
+
+        return make_world(task, seed)
+
+    def arguments(self, task: Task) -> ArgumentPolicy:
+        """Upstream's tool manager decides, and says so in its own words."""
+        return "record"
+
+    def result_limit(self, task: Task) -> int | None:
+        """No limit."""
+        return None
+
+    def derive(self, upstream: Path, target: Path) -> None:
+        """Make the schema files of an upstream copy from its sources, read as data."""
+        from envs_registry.api_bank.derive import derive
+
+        derive(upstream, target)
+
+    def warnings(self, task: Task) -> tuple[str, ...]:
+        """Where the recorded dialogue and the present APIs disagree."""
+        from envs_registry.api_bank.consistency import disagreements
+
+        return disagreements(task.metadata["setting"])
+
+
+@cache
+def _masks(subset: str) -> MaskManifest:
+    return MaskManifest.read(MASKS / f"{subset}.json")
+
+
+@cache
+def _tasks(subset: str) -> tuple[Task, ...]:
+    # Reading tasks pulls in everything that answers and scores them; registering ids must not.
+    from envs_registry.api_bank.settings import data_folder
+    from envs_registry.api_bank.tasks import load_tasks
+
+    chosen = SUBSETS[subset]
+    return load_tasks(data_folder(chosen.level), chosen)

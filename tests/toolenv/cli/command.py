@@ -1,0 +1,65 @@
+"""The command line for tests: in this process, which is fast, or in one of its own, which can be killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from toolenv.runner.reading import EPISODES_FILE
+
+ROOT = Path(__file__).parents[3]
+CLEAN, INFEASIBLE, MIXED = (f"ToolFeas/BFCL-{name}-v0" for name in ("clean", "infeasible", "mixed"))
+PROGRAM = (sys.executable, "-W", "error", "-c", "from toolenv.cli import main; main()")
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+Command: TypeAlias = Callable[..., Ended]
+
+
+def environment(**more: str) -> Mapping[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
+
+
+def spawn(*arguments: object, cwd: Path, **options: Any) -> subprocess.Popen[str]:
+    """Start the command in a process of its own."""
+    options = {"env": environment(), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    # Where tests run in the background, Ctrl-C is ignored, and children would inherit that.
+    attend = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
+    return subprocess.Popen(
+        [*PROGRAM, *map(str, arguments)], cwd=cwd, text=True, preexec_fn=attend, **options
+    )
+
+
+def spawned(*arguments: object, cwd: Path, **options: Any) -> Ended:
+    """Run the command in a process of its own to its end."""
+    with spawn(*arguments, cwd=cwd, **options) as process:
+        out, err = process.communicate(timeout=300)
+    return Ended(process.returncode, out or "", err or "")
+
+
+def wait_for_episodes(process: subprocess.Popen[str], runs: Path, name: str, size: int) -> bool:
+    """Wait until a run's file is larger than ``size`` bytes; false if the process ended before.
+
+    ``name`` is that of the run's folder below ``runs``; it may hold a ``*``.
+    """
+    while not any(path.stat().st_size > size for path in runs.glob(f"{name}/{EPISODES_FILE}")):
+        try:
+            process.wait(timeout=0.005)
+        except subprocess.TimeoutExpired:
+            continue
+        return False
+    return True

@@ -1,0 +1,136 @@
+"""Ctrl-C, SIGKILL, terminals and pipes: the command line in processes of its own."""
+
+from __future__ import annotations
+
+import os
+import pty
+import random
+import shlex
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.toolenv.cli.command import (
+    CLEAN,
+    INFEASIBLE,
+    Ended,
+    spawn,
+    spawned,
+    wait_for_episodes,
+)
+from toolenv.runner.reading import EPISODES_FILE, RUN_FILE
+
+RUN = ("run", CLEAN, INFEASIBLE, "--agent", "random")
+EVERYTHING = 1453 + 1451
+
+pytestmark = pytest.mark.usefixtures("bfcl_package")
+
+
+def lines_of(folder: Path) -> list[bytes]:
+    return (folder / EPISODES_FILE).read_bytes().splitlines()
+
+
+def interrupted(*arguments: object, cwd: Path, name: str, size: int = 0) -> Ended:
+    """Run a command until the file of that run has grown beyond ``size``, then press Ctrl-C."""
+    with spawn(*arguments, cwd=cwd) as process:
+        assert wait_for_episodes(process, cwd, name, size), process.communicate()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    return Ended(process.returncode, out, err)
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path, concurrency: int) -> None:
+    command = (*RUN, "--concurrency", concurrency, "--out", "a run")
+    folder = tmp_path / "a run"
+    ended = interrupted(*command, cwd=tmp_path, name="a run", size=200_000)
+    assert (ended.code, ended.out) == (130, "")
+    assert 0 < len(lines_of(folder)) < EVERYTHING
+    told, _, again = ended.err.partition("Go on with: ")
+    assert told == "toolenv: interrupted; what had finished is kept in a run. "
+    program, *arguments = shlex.split(again)
+    assert (program, arguments) == ("toolenv", [*map(str, command), "--resume"])
+    finished = spawned(*arguments, cwd=tmp_path)
+    assert (finished.code, finished.err) == (0, "")
+    assert len(lines_of(folder)) == len(set(lines_of(folder))) == EVERYTHING
+
+
+STUCK = """
+import threading
+from toolenv import Message, NO_TOKENS
+
+def stuck(observation):
+    if "triangle" in observation.messages[-1].content:
+        return Message("", usage=NO_TOKENS)
+    threading.Event().wait()
+"""
+"""Answers the first questions of BFCL's `multiple`, which are about triangles, then waits for good."""
+
+
+def test_ctrl_c_waits_for_no_server(tmp_path: Path) -> None:
+    (tmp_path / "stuck.py").write_text(STUCK)
+    command = ("run", CLEAN, "--agent", "stuck:stuck", "--limit", 5, "--concurrency", 3, "--out", "x")
+    ended = interrupted(*command, cwd=tmp_path, name="x")
+    assert ended.code == 130
+    assert ended.err.startswith("toolenv: interrupted; what had finished is kept in x. Go on with: ")
+    assert ended.err.count("\n") == 1
+
+
+def test_quickstart_goes_on_by_itself(tmp_path: Path) -> None:
+    ended = interrupted("quickstart", "--limit", 500, cwd=tmp_path, name="runs/quickstart/oracle-*")
+    assert ended.code == 130
+    assert ended.err.endswith(". Go on with: toolenv quickstart --limit 500\n")
+
+
+@pytest.mark.slow
+def test_field_076_killed_ten_times_and_resumed_equals_one_run(tmp_path: Path) -> None:
+    """SIGKILL when the file has grown beyond ten random sizes; then the records are those of a whole run."""
+    command = (*RUN, "--trials", 2)
+    assert spawned(*command, "--out", "whole", cwd=tmp_path).code == 0
+    whole = lines_of(tmp_path / "whole")
+    assert len(whole) == 2 * EVERYTHING
+    size = (tmp_path / "whole" / EPISODES_FILE).stat().st_size
+    moments = [0, *sorted(random.Random(76).sample(range(int(0.95 * size)), 9))]
+    kept = 0
+    for moment in moments:
+        with spawn(*command, "--concurrency", 4, "--out", "killed", "--resume", cwd=tmp_path) as process:
+            assert wait_for_episodes(process, tmp_path, "killed", moment), process.communicate()
+            process.kill()
+            process.communicate()
+        assert process.returncode == -signal.SIGKILL
+        assert (tmp_path / "killed" / RUN_FILE).exists()
+        assert len(lines_of(tmp_path / "killed")) >= kept, "an episode was lost"
+        kept = len(lines_of(tmp_path / "killed"))
+    assert kept < len(whole)
+    ended = spawned(*command, "--out", "killed", "--resume", cwd=tmp_path)
+    assert ended.code == 0
+    # Whole lines: episode and trace alike, and none of them twice.
+    assert sorted(lines_of(tmp_path / "killed")) == sorted(whole)
+    assert (tmp_path / "killed" / RUN_FILE).read_bytes() == (tmp_path / "whole" / RUN_FILE).read_bytes()
+
+
+def on_a_terminal(*arguments: object, cwd: Path) -> Ended:
+    """Run a command whose stderr is a terminal."""
+    reading, writing = pty.openpty()
+    with spawn(*arguments, cwd=cwd, stderr=writing) as process:
+        os.close(writing)
+        shown = b""
+        while True:
+            try:
+                shown += os.read(reading, 65_536)
+            except OSError:  # Linux: the other side has closed
+                break
+        out, _ = process.communicate(timeout=60)
+    os.close(reading)
+    return Ended(process.returncode, out, shown.decode())
+
+
+def test_a_terminal_shows_progress_and_a_pipe_does_not(tmp_path: Path) -> None:
+    shown = on_a_terminal(*RUN, "--out", "x", cwd=tmp_path)
+    assert shown.code == 0
+    assert f"/{EVERYTHING}" in shown.err
+    assert "random" in shown.err
+    piped = spawned(*RUN, "--out", "y", cwd=tmp_path)
+    assert (piped.code, piped.err) == (0, "")
+    assert piped.out == shown.out.replace("Runs: x", "Runs: y")

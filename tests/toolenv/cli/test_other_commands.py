@@ -1,0 +1,144 @@
+"""``toolenv envs``, ``validate``, ``data``, ``play`` and ``quickstart`` on BFCL's real data."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import envs_registry
+from tests.toolenv.cli.command import CLEAN, INFEASIBLE, MIXED, Command, environment, spawned
+from toolenv.cli.quickstart import AGENTS
+
+SOLUTION = 'triangle_properties.get {"side1": 5, "side2": 4, "side3": 3}'
+"""Of BFCL's `multiple_0`: a triangle with sides 5, 4 and 3."""
+
+
+def test_help_names_every_command(toolenv: Command) -> None:
+    ended = toolenv("--help")
+    commands = ("build", "data", "envs", "play", "quickstart", "report", "rescore", "run", "validate")
+    assert (ended.code, [name for name in commands if name not in ended.out]) == (0, [])
+
+
+def test_every_id_is_listed(toolenv: Command) -> None:
+    ended = toolenv("envs", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    rows = {row["id"]: row for row in json.loads(ended.out)["envs"]}
+    assert list(rows) == list(envs_registry.env_ids())
+    assert {tuple(row) for row in rows.values()} == {
+        ("id", "tasks", "tools", "infeasible", "subsets", "data")
+    }
+    # The paper's 1,453 tasks; two of them cannot be solved, so no mask makes them infeasible.
+    assert [(rows[name]["tasks"], rows[name]["infeasible"]) for name in (CLEAN, INFEASIBLE, MIXED)] == [
+        (1453, 0.0),
+        (1451, 1.0),
+        (1451, 0.5),
+    ]
+    assert all(rows[name]["data"] == "present" for name in (CLEAN, INFEASIBLE, MIXED))
+    assert "simple_python" in rows[CLEAN]["subsets"]
+
+
+def test_the_table_of_ids(toolenv: Command) -> None:
+    ended = toolenv("envs")
+    assert (ended.code, ended.err) == (0, "")
+    assert all(name in ended.out for name in (CLEAN, INFEASIBLE, MIXED, "1453"))
+
+
+def test_ids_without_data_are_listed_with_the_command_that_fetches_it(tmp_path: Path) -> None:
+    env = environment(TOOLENV_DATA=str(tmp_path / "nothing"))
+    ended = spawned("envs", "--json", cwd=tmp_path, env=env)
+    assert (ended.code, ended.err) == (0, "")
+    row = next(row for row in json.loads(ended.out)["envs"] if row["id"] == CLEAN)
+    assert (row["tasks"], row["tools"], row["infeasible"]) == (None, None, None)
+    assert "toolenv data pull bfcl" in row["data"]
+    assert "simple_python" in row["subsets"]
+
+
+def test_validating(toolenv: Command) -> None:
+    tasks = ("--subset", "multiple", "--tasks", "multiple_0,multiple_1,multiple_2")
+    ended = toolenv("validate", CLEAN, INFEASIBLE, MIXED, *tasks)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.splitlines() == [f"{name}: 3 tasks, 0 findings" for name in (CLEAN, INFEASIBLE, MIXED)]
+
+
+def test_flags_are_listed_with_their_meaning(toolenv: Command) -> None:
+    ended = toolenv("validate", CLEAN, "--subset", "live_simple")
+    assert ended.code == 0
+    assert "2 flagged can_never_pass: no call sequence is accepted" in ended.out
+
+
+def test_data_status(toolenv: Command) -> None:
+    ended = toolenv("data", "status")
+    assert (ended.code, ended.err) == (0, "")
+    (row,) = [line for line in ended.out.splitlines() if " bfcl " in line]
+    assert "whole" in row
+    assert "Apache-2.0" in row
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(line + "\n" for line in lines)))
+
+
+def verdict_in(out: str) -> dict[str, object]:
+    found: dict[str, object] = json.loads(out[out.rindex("{\n") :])
+    return found
+
+
+def test_playing_a_task_to_its_solution(toolenv: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed(monkeypatch, "help", "tools", SOLUTION, "say Done.")
+    ended = toolenv("play", CLEAN, "--task", "multiple_0")
+    assert (ended.code, ended.err) == (0, "")
+    assert '"triangle_properties_get"' in ended.out, "the schemas that were asked for"
+    assert "[user]" in ended.out
+    assert "[assistant] Done." in ended.out
+    verdict = verdict_in(ended.out)
+    assert (verdict["task"], verdict["success"], verdict["reward"]) == ("multiple_0", True, 1.0)
+
+
+def test_playing_by_stopping(toolenv: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed(monkeypatch, SOLUTION, "stop the tool is not there")
+    ended = toolenv("play", INFEASIBLE, "--task", "multiple_0")
+    assert ended.code == 0
+    assert "Error: there is no tool named 'triangle_properties.get'" in ended.out
+    verdict = verdict_in(ended.out)
+    assert (verdict["label"], verdict["decided_by"], verdict["reward"]) == ("infeasible", "stop_signal", 1.0)
+
+
+def test_typing_errors_are_told_and_cost_no_turn(toolenv: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed(monkeypatch, "", "triangle_properties.get side1=5", "triangle_properties.get [5]", "stop")
+    ended = toolenv("play", CLEAN, "--task", "multiple_0")
+    assert ended.code == 0
+    assert "Arguments are no JSON: " in ended.out
+    assert "Arguments are no JSON object: [5]" in ended.out
+    assert ended.out.count("[turns left]") == 2, "before the first decision, and after the last"
+
+
+def test_a_seed_draws_the_same_task_each_time(toolenv: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = []
+    for seed in (1, 1, 2):
+        typed(monkeypatch, "stop")
+        tasks.append(verdict_in(toolenv("play", CLEAN, "--seed", seed).out)["task"])
+    assert tasks[0] == tasks[1] != tasks[2]
+
+
+def test_leaving_in_the_middle(toolenv: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed(monkeypatch, "tools")
+    ended = toolenv("play", CLEAN)
+    assert ended.code == 1
+    assert "Traceback" not in ended.err
+    assert "Aborted" in ended.err
+
+
+def test_quickstart(toolenv: Command, place: Path) -> None:
+    command = ("quickstart", "--limit", 2, "--out", "runs", "--html", "page.html")
+    first = toolenv(*command)
+    assert first.code == 0
+    assert first.out.endswith("Page: page.html   Runs: runs\n")
+    assert all(agent in first.out for agent in AGENTS)
+    assert len(list((place / "runs").iterdir())) == len(AGENTS)
+    assert "<html" in (place / "page.html").read_text(encoding="utf-8")
+    again = toolenv(*command)
+    assert (again.code, again.out) == (0, first.out)

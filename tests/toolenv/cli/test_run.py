@@ -1,0 +1,174 @@
+"""``toolenv run`` on BFCL's real data: what is run, kept and printed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.toolenv.cli.command import CLEAN, INFEASIBLE, MIXED, Command
+from toolenv.runner.reading import EPISODES_FILE, RUN_FILE, read_episodes, read_header
+
+
+def envs_of(folder: Path) -> Counter[str]:
+    return Counter(episode.env for episode in read_episodes(folder))
+
+
+def test_a_run_is_kept_and_its_table_printed(toolenv: Command, place: Path) -> None:
+    ended = toolenv("run", CLEAN, INFEASIBLE, "--agent", "oracle", "--limit", 3, "--out", "kept")
+    assert (ended.code, ended.err) == (0, "")
+    assert "ToolFeas/BFCL (pooled)" in ended.out
+    assert ended.out.rstrip().endswith("Runs: kept")
+    assert envs_of(place / "kept") == {CLEAN: 3, INFEASIBLE: 3}
+    assert all(one.reward == 1.0 for one in read_episodes(place / "kept"))
+    header = read_header(place / "kept")
+    assert (header["agent"], header["config"]["limit"]) == ("oracle", 3)
+
+
+def test_without_out_the_folder_is_named_after_the_run(toolenv: Command, place: Path) -> None:
+    command = ("run", CLEAN, "--agent", "random:7", "--limit", 1)
+    assert toolenv(*command).code == 0
+    (folder,) = (place / "runs").iterdir()
+    assert folder.name == f"random-7-{read_header(folder)['config_hash']}"
+    again = toolenv(*command)
+    assert (again.code, again.out) == (2, "")
+    assert "add --resume" in again.err
+    assert toolenv(*command, "--resume").code == 0
+    assert len(list(read_episodes(folder))) == 1
+
+
+def test_several_agents_get_a_folder_each(toolenv: Command, place: Path) -> None:
+    agents = ("--agent", "always-stop", "--agent", "noop", "--agent", "noop")
+    ended = toolenv("run", INFEASIBLE, *agents, "--limit", 2, "--out", "all")
+    assert ended.code == 0
+    assert sorted(path.name for path in (place / "all").iterdir()) == ["always-stop", "noop"]
+    decisions = {
+        name: [one.decision for one in read_episodes(place / "all" / name)]
+        for name in ("always-stop", "noop")
+    }
+    assert decisions == {"always-stop": ["infeasible"] * 2, "noop": ["feasible"] * 2}
+
+
+def test_concurrency_changes_nothing_but_the_order(toolenv: Command, place: Path) -> None:
+    command = ("run", CLEAN, INFEASIBLE, "--agent", "random", "--limit", 25, "--trials", 2)
+    assert toolenv(*command, "--out", "one").code == 0
+    assert toolenv(*command, "--out", "eight", "--concurrency", 8).code == 0
+    one, eight = ((place / name / EPISODES_FILE).read_bytes().splitlines() for name in ("one", "eight"))
+    assert len(one) == 100
+    assert sorted(one) == sorted(eight)
+
+
+def test_mixed_with_a_limit_and_a_prior(toolenv: Command, place: Path) -> None:
+    labels = {}
+    for prior in (0, 1):
+        out = f"mixed-{prior}"
+        ended = toolenv("run", MIXED, "--agent", "noop", "--limit", 4, "--prior", prior, "--out", out)
+        assert ended.code == 0
+        labels[prior] = {one.label for one in read_episodes(place / out)}
+    assert labels == {0: {"feasible"}, 1: {"infeasible"}}
+
+
+def test_chosen_tasks_and_trials(toolenv: Command, place: Path) -> None:
+    tasks = "multiple_1, multiple_0,,multiple_1"
+    ended = toolenv(
+        "run", f"toolenv:{CLEAN}", CLEAN, "--agent", "noop", "--tasks", tasks, "--trials", 2, "--out", "x"
+    )
+    assert ended.code == 0
+    kept = [(one.env, one.task_id, one.trial) for one in read_episodes(place / "x")]
+    assert kept == [(CLEAN, task, trial) for trial in (0, 1) for task in ("multiple_1", "multiple_0")]
+
+
+def test_a_subset_and_a_cap_on_turns(toolenv: Command, place: Path) -> None:
+    command = (
+        "run",
+        CLEAN,
+        "--agent",
+        "never-stop",
+        "--subset",
+        "simple_python",
+        "--max-turns",
+        1,
+        "--limit",
+        1,
+    )
+    assert toolenv(*command, "--out", "x").code == 0
+    record = json.loads((place / "x" / EPISODES_FILE).read_text())
+    assert record["episode"]["task_id"].startswith("simple_python")
+    assert record["trace"]["max_turns"] == 1
+
+
+def test_a_resumed_run_runs_only_what_is_missing(toolenv: Command, place: Path) -> None:
+    command = ("run", CLEAN, "--agent", "random", "--limit", 10, "--out", "x")
+    assert toolenv(*command).code == 0
+    whole = (place / "x" / EPISODES_FILE).read_bytes()
+    torn = b"".join(whole.splitlines(keepends=True)[:4]) + b'{"episode": {"en'
+    (place / "x" / EPISODES_FILE).write_bytes(torn)
+    ended = toolenv(*command, "--resume")
+    assert ended.code == 0
+    assert ended.err == "toolenv: x/episodes.jsonl: dropped an unfinished last line of 16 bytes\n"
+    assert (place / "x" / EPISODES_FILE).read_bytes() == whole
+    assert toolenv(*command, "--resume").err == ""
+    assert (place / "x" / EPISODES_FILE).read_bytes() == whole
+
+
+OWN = """
+from toolenv import Message, NO_TOKENS
+
+def talker(observation):
+    return Message("I only talk.", usage=NO_TOKENS)
+
+class Talker:
+    name = "my-talker"
+
+    def act(self, observation, memory):
+        return talker(observation), memory
+"""
+
+
+def test_field_105_one_s_own_policy_that_only_writes_text(toolenv: Command, place: Path) -> None:
+    (place / "field_105_agents.py").write_text(OWN)
+    for attribute, name in (("talker", "talker"), ("Talker", "my-talker")):
+        out = place / attribute
+        ended = toolenv("run", CLEAN, "--agent", f"field_105_agents:{attribute}", "--limit", 5, "--out", out)
+        assert ended.code == 0
+        episodes = list(read_episodes(out))
+        assert [(one.success, one.calls, one.agent) for one in episodes] == [(False, 0, name)] * 5
+    report = json.loads(toolenv("report", "talker", "--json").out)
+    assert report["rows"][0]["metrics"]["sr"]["value"] == 0.0
+
+
+def test_a_module_beside_the_user_hides_no_library(toolenv: Command, place: Path) -> None:
+    (place / "random.py").write_text("raise RuntimeError('this file was imported')")
+    assert toolenv("run", CLEAN, "--agent", "random", "--limit", 1, "--out", "x").code == 0
+
+
+WRONG = """
+from toolenv import Message, NO_TOKENS
+
+def sometimes(observation):
+    if "capital" in observation.messages[-1].content:
+        return "no action"
+    return Message("", usage=NO_TOKENS)
+"""
+
+
+def test_what_is_no_action_ends_the_run_and_what_was_kept_stays(toolenv: Command, place: Path) -> None:
+    (place / "wrong_actions.py").write_text(WRONG)
+    ended = toolenv("run", CLEAN, "--agent", "wrong_actions:sometimes", "--limit", 5, "--out", "x")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "toolenv: policy 'sometimes' gave str 'no action'; "
+        "an action is one of ToolCalls, Message, Stop, Malformed\n"
+    )
+    # The third question of BFCL's `multiple` is the first to ask for a capital.
+    assert [one.task_id for one in read_episodes(place / "x")] == ["multiple_0", "multiple_1"]
+
+
+@pytest.mark.parametrize("option", ["--agent-option", "--base-url"])
+def test_how_a_server_is_reached_is_not_kept(toolenv: Command, place: Path, option: str) -> None:
+    given = "http://secret:1/v1" if option == "--base-url" else "api_key=sk-secret"
+    ended = toolenv("run", CLEAN, "--agent", "noop", option, given, "--limit", 1, "--out", "x")
+    assert ended.code == 0
+    assert "secret" not in (place / "x" / RUN_FILE).read_text()
