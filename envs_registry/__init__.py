@@ -63,6 +63,12 @@ def get_suite(name: str) -> Suite:
     return suites()[name]
 
 
+def data_store() -> DataStore:
+    """The data sets on this machine, with what the suites bring to read upstream's sources as data."""
+    readers = {suite.data: suite.derive for suite in suites().values() if isinstance(suite, Derived)}
+    return DataStore(DATA_FOLDER, derivations=readers)
+
+
 def env_id(suite: str, condition: str, version: int = 0) -> str:
     """``ToolFeas/<Suite>-<condition>-v<version>``."""
     return f"{NAMESPACE}/{suite}-{condition}-v{version}"

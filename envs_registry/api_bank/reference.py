@@ -100,8 +100,8 @@ def _ran(result: ToolResult) -> bool:
 
 
 def _assign(fits: Sequence[Iterable[int]]) -> tuple[set[int], int | None]:
-    """A made call for each needed one, no two the same, and the first needed one without: augmenting paths."""
-    holder: dict[int, int] = {}
+    """A made call for each needed one, no two the same, and the first needed one that gets none."""
+    holder: dict[int, int] = {}  # a matching, made larger along augmenting paths
 
     def place(needed: int, tried: set[int]) -> bool:
         for at in fits[needed]:

@@ -72,7 +72,9 @@ class Setting:
     @cached_property
     def recording(self) -> Recording:
         """The dialogue's recorded results."""
-        return Recording(self.dialogue.calls, self.replayed)
+        return Recording(
+            self.dialogue.calls, self.replayed, {name: api.mended for name, api in apis(self.folder).items()}
+        )
 
     def replayed(self, calls: Sequence[RecordedCall]) -> list[Mapping[str, Any] | None]:
         """The results of calls made in order on a fresh world, by the implementations alone.

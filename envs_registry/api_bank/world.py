@@ -22,8 +22,8 @@ Source: TypeAlias = Literal["recorded", "implementation", "cache_miss"]
 Replay: TypeAlias = Literal["live", "always", "never"]
 """When a call with recorded arguments gets the recorded result.
 
-``live``: unless the episode's own calls have made it untrue. ``always``: whatever the state, for single calls
-after a recorded history. ``never``: only where the network would be asked.
+``live``: unless the episode's own calls have made it untrue. ``always``: whatever the state, for single
+calls after a recorded history. ``never``: only where the network would be asked.
 """
 
 TRANSIENT: Final = frozenset({RESET})
@@ -133,9 +133,9 @@ class APIBankWorld:
         return self._recording.find(name, given)
 
     def _holds(self, recorded: Answered, answer: Answer) -> bool:
-        if self._replay == "always" or not recorded.reproduced:
+        if not recorded.reproduced or (recorded.exact and self._replay == "always"):
             return True
-        return answer.result is not None and same_outcome(answer.result, recorded.result)
+        return recorded.exact and answer.result is not None and same_outcome(answer.result, recorded.result)
 
     def _execute(self, name: str, arguments: Mapping[str, Any]) -> Answer:
         api, document = self._apis[name], self._documents[name]

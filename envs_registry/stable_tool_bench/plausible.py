@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 T = TypeVar("T")
@@ -44,6 +44,7 @@ UNITS = ["km", "kg", "m", "ml"]
 ZONES = ["Europe/Oslo", "Europe/Lisbon", "America/Chicago", "Asia/Tokyo", "Africa/Nairobi"]
 
 
+@lru_cache(maxsize=16_384)
 def plain_key(key: str) -> str:
     """A key without case and signs: ``firstName`` and ``first_name`` are one."""
     return _SIGNS.sub("", key).lower()

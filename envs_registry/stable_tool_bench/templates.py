@@ -79,9 +79,9 @@ class _Filler:
 
     def value(self, shape: Any, key: str) -> Any:
         """The value of a part of the shape that stands under ``key``."""
-        if isinstance(shape, Mapping | list) and is_error(plain_key(key)):
+        if isinstance(shape, dict | list) and is_error(plain_key(key)):
             return [] if isinstance(shape, list) else {}
-        if isinstance(shape, Mapping):
+        if isinstance(shape, dict):
             return {name: self.value(part, name) for name, part in shape.items() if name != _LENGTH}
         if isinstance(shape, list):
             return self.items(shape, key)
@@ -104,7 +104,7 @@ class _Filler:
         if isinstance(shape, str) and _LIST.fullmatch(shape):
             several: list[Any] = self.value(shape, key)
             return several
-        length = shape.get(_LENGTH, 1) if isinstance(shape, Mapping) else 1
+        length = shape.get(_LENGTH, 1) if isinstance(shape, dict) else 1
         count = min(length, MAX_ITEMS) if isinstance(length, int) else 1
         self.lists += 1
         filled = [self.value(shape, key) for _ in range(count)]

@@ -66,9 +66,10 @@ class Bank:
 
 @dataclass(frozen=True)
 class PaidReference:
-    """Success: account A1 ends with this balance."""
+    """Success: account A1 ends with this balance. The tool for it comes after ``waits`` user turns."""
 
     balance: int
+    waits: int = 0
 
     def score(self, trace: Trace) -> Score:
         if trace.checkpoints[-1] == digest({"A1": self.balance, "B2": 5}):
@@ -78,10 +79,8 @@ class PaidReference:
     def solution(self) -> tuple[Action, ...]:
         if self.balance == 100:
             return (Message("Nothing to do."),)
-        return (
-            ToolCalls((ToolCall("pay", {"account": "A1", "amount": 100 - self.balance}),)),
-            Message("Paid."),
-        )
+        pay = ToolCall("pay", {"account": "A1", "amount": 100 - self.balance})
+        return (*[Message("Not yet.")] * self.waits, ToolCalls((pay,)), Message("Paid."))
 
 
 class Toy:
@@ -104,7 +103,7 @@ class Toy:
         return (
             Task("pay-7", (question,), TOOLS, PaidReference(93)),
             Task("pay-30", (ChatMessage("user", "Pay 30 from A1."),), TOOLS, PaidReference(70)),
-            Task("two-turns", (question,), TOOLS, PaidReference(93), turns=(late,)),
+            Task("two-turns", (question,), TOOLS, PaidReference(93, waits=1), turns=(late,)),
             Task("idle", (ChatMessage("user", "Hello."),), TOOLS, PaidReference(100)),
         )
 

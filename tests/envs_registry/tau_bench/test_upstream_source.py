@@ -1,4 +1,4 @@
-"""Upstream's Python sources read as data: trees in the form of TOOLS.md, section 8, written by these tests."""
+"""Upstream's Python sources read as data. The trees, in the form of TOOLS.md, section 8, are written here."""
 
 from __future__ import annotations
 
@@ -26,9 +26,13 @@ def write(path: Path, text: str) -> Path:
     return path
 
 
+def literal(value: object) -> str:
+    return pprint.pformat(value, width=60, sort_dicts=False)
+
+
 def task_source(task: Mapping[str, Any]) -> str:
     actions = ",\n".join(
-        f"            Action(name={action['name']!r}, kwargs={pprint.pformat(action['kwargs'], sort_dicts=False)})"
+        f"            Action(name={action['name']!r}, kwargs={literal(action['kwargs'])})"
         for action in task["actions"]
     )
     return (
@@ -62,7 +66,7 @@ class {class_name(function["name"])}(Tool):
 
     @staticmethod
     def get_info() -> Dict[str, Any]:
-        return {pprint.pformat(schema, width=60, sort_dicts=False)}
+        return {literal(schema)}
 """
 
 
@@ -194,23 +198,27 @@ def upstream_tree(shared_datasets: Path, tmp_path_factory: pytest.TempPathFactor
     return tree
 
 
-def test_a_pull_from_upstreams_layout_makes_the_pinned_files(upstream_tree: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLENV_DATA", str(tmp_path))
+
+
+@pytest.mark.usefixtures("empty_cache")
+def test_a_pull_from_upstreams_layout_makes_the_pinned_files(upstream_tree: Path) -> None:
     """Byte for byte: ``pull`` and ``verify`` check every hash."""
-    store = envs_registry.data_store()
-    assert DataStore(envs_registry.DATA_FOLDER).source("tau-bench").archives[0].sources
-    cache = DataStore(envs_registry.DATA_FOLDER, tmp_path, derivations=store._derivations)
+    cache = envs_registry.data_store()
     status = cache.pull("tau-bench", upstream_tree)
     assert (status.state, status.layout) == ("whole", "upstream")
     assert cache.verify("tau-bench") == []
     assert "tau_bench" not in sys.modules
 
 
+@pytest.mark.usefixtures("empty_cache")
 def test_a_changed_source_is_not_the_pinned_version(
-    upstream_tree: Path, tmp_path: Path, changed: Callable[[Path], None]
+    upstream_tree: Path, changed: Callable[[Path], None]
 ) -> None:
     changed(upstream_tree / "tau_bench/envs/retail/tasks_dev.py")
-    readers = envs_registry.data_store()._derivations
-    cache = DataStore(envs_registry.DATA_FOLDER, tmp_path, derivations=readers)
+    cache = envs_registry.data_store()
     with pytest.raises(DataCorruptError, match=r"retail_tasks_dev\.json: expected sha256"):
         cache.pull("tau-bench", upstream_tree)
 

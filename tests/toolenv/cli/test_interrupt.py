@@ -42,18 +42,18 @@ def interrupted(*arguments: object, cwd: Path, name: str, size: int = 0) -> Ende
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path, concurrency: int) -> None:
-    command = (*RUN, "--concurrency", concurrency, "--out", "a run")
+    command = (*RUN, "--limit", 1000, "--concurrency", concurrency, "--out", "a run")
     folder = tmp_path / "a run"
     ended = interrupted(*command, cwd=tmp_path, name="a run", size=200_000)
     assert (ended.code, ended.out) == (130, "")
-    assert 0 < len(lines_of(folder)) < EVERYTHING
+    assert 0 < len(lines_of(folder)) < 2000
     told, _, again = ended.err.partition("Go on with: ")
     assert told == "toolenv: interrupted; what had finished is kept in a run. "
     program, *arguments = shlex.split(again)
     assert (program, arguments) == ("toolenv", [*map(str, command), "--resume"])
     finished = spawned(*arguments, cwd=tmp_path)
     assert (finished.code, finished.err) == (0, "")
-    assert len(lines_of(folder)) == len(set(lines_of(folder))) == EVERYTHING
+    assert len(lines_of(folder)) == len(set(lines_of(folder))) == 2000
 
 
 STUCK = """
@@ -127,10 +127,11 @@ def on_a_terminal(*arguments: object, cwd: Path) -> Ended:
 
 
 def test_a_terminal_shows_progress_and_a_pipe_does_not(tmp_path: Path) -> None:
-    shown = on_a_terminal(*RUN, "--out", "x", cwd=tmp_path)
+    command = (*RUN, "--limit", 200)
+    shown = on_a_terminal(*command, "--out", "x", cwd=tmp_path)
     assert shown.code == 0
-    assert f"/{EVERYTHING}" in shown.err
+    assert "/400" in shown.err
     assert "random" in shown.err
-    piped = spawned(*RUN, "--out", "y", cwd=tmp_path)
+    piped = spawned(*command, "--out", "y", cwd=tmp_path)
     assert (piped.code, piped.err) == (0, "")
     assert piped.out == shown.out.replace("Runs: x", "Runs: y")
