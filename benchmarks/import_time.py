@@ -18,7 +18,7 @@ def seconds(module: str) -> float:
 def measure(report: Callable[[str], None] = print, repeats: int = 7) -> float:
     """The ratio of the best times, the two imports taking turns."""
     pairs = [(seconds("gymnasium"), seconds("toolenv")) for _ in range(repeats)]
-    base, own = (min(times) for times in zip(*pairs, strict=True))
+    base, own = min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
     report(f"import gymnasium {base:.3f} s, import toolenv {own:.3f} s: {own / base:.2f} x")
     return own / base
 

@@ -5,6 +5,7 @@ Upstream's executor is imported from the pulled wheel, in this process only.
 
 from __future__ import annotations
 
+import importlib
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -38,12 +39,11 @@ def ours(env: ToolEnv) -> float:
 def upstream(entries: Sequence[dict[str, Any]], answers: Sequence[dict[str, Any]], run: str) -> float:
     """Calls per second of upstream's executor; ``run`` keeps its cached instances apart."""
     sys.path.insert(0, str(data_folder().parent))
-    from bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils import execute_multi_turn_func_call
-
+    executor = importlib.import_module("bfcl_eval.eval_checker.multi_turn_eval.multi_turn_utils")
     start, count = time.perf_counter(), 0
     for entry, answer in zip(entries, answers, strict=True):
         for turn in answer["ground_truth"]:
-            execute_multi_turn_func_call(
+            executor.execute_multi_turn_func_call(
                 turn, entry["initial_config"], entry["involved_classes"], run, entry["id"], is_evaL_run=True
             )
             count += len(turn)
@@ -57,7 +57,9 @@ def measure(report: Callable[[str], None] = print, repeats: int = 3) -> float:
     env = cast(ToolEnv, make("ToolFeas/BFCL-clean-v0", {"subset": CATEGORY}).unwrapped)
     own = max(ours(env) for _ in range(repeats))
     base = max(upstream(entries, answers, f"run{number}") for number in range(repeats))
-    report(f"multi-turn ground truth: ours {own:,.0f} calls/s, upstream {base:,.0f} calls/s: {own / base:.2f} x")
+    report(
+        f"multi-turn ground truth: ours {own:,.0f} calls/s, upstream {base:,.0f} calls/s: {own / base:.2f} x"
+    )
     return own / base
 
 

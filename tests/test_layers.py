@@ -45,6 +45,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hazards",),
     ("user",),
     ("source",),
+    ("live",),
     ("spaces",),
     ("env",),
     ("vector",),

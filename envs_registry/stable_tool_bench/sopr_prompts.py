@@ -12,7 +12,7 @@ from toolenv.types import Message
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
-        "reason": {"type": "string", "maxLength": 2000},
+        "reason": {"type": "string"},
         "status": {"type": "string", "enum": ["solved", "unsure", "unsolved"]},
     },
     "required": ["reason", "status"],

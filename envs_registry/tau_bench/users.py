@@ -101,7 +101,7 @@ class ModelUser:
             )
         except openai.OpenAIError as error:
             raise ServerError(f"the simulated user's server: {error}") from error
-        text = (answer.choices[0].message.content or "").strip() if answer.choices else ""
+        text = visible_text(answer)
         if not text:
             raise ServerError("the simulated user's model sent no text")
         # As upstream does, a first message is not looked through: no conversation ends before it began.
@@ -126,6 +126,18 @@ class ModelUser:
                     max_retries=self._retries,
                 )
             return self._client
+
+
+def visible_text(completion: Any) -> str:
+    """The text of a completion, reasoning written before it left out; empty where a server sent none."""
+    choices = getattr(completion, "choices", None)
+    message = getattr(choices[0], "message", None) if choices else None
+    content = getattr(message, "content", None)
+    text = content.strip() if isinstance(content, str) else ""
+    if not text.startswith("<think>"):
+        return text
+    _, ended, said = text.rpartition("</think>")
+    return said.strip() if ended else ""
 
 
 def user_view(task: Task, said: Sequence[ChatMessage]) -> list[Any]:

@@ -141,6 +141,21 @@ def test_a_tool_that_breaks_under_the_reference_is_found() -> None:
     assert {("pay-7", "oracle"), ("pay-30", "oracle")} <= set(found(source))
 
 
+def test_data_that_disagrees_with_itself_is_a_warning() -> None:
+    class Odd(Altered):
+        def warnings(self, task: Task) -> tuple[str, ...]:
+            return ("the question names no account",) if task.id == "idle" else ()
+
+    validation = validated(toy_source("clean", Odd()))
+    (warning,) = validation.warnings
+    assert (warning.task_id, warning.check, warning.problem) == (
+        "idle",
+        "data",
+        "the question names no account",
+    )
+    assert validation.findings == ()
+
+
 def leaking(
     monkeypatch: pytest.MonkeyPatch, owner: type, name: str, change: Callable[[Any], Any]
 ) -> list[tuple[str, str]]:

@@ -30,7 +30,7 @@ def main() -> None:
     from toolenv.cli.execute import Interrupted
 
     # `module:attribute` agents live where the user is. Last, so that no file there hides a library.
-    sys.path.append(os.getcwd())
+    sys.path.append("")
     try:
         app(prog_name="toolenv")
     except ToolEnvError as error:

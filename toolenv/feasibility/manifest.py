@@ -29,7 +29,7 @@ FLAGS: Mapping[str, str] = {
     "can_never_pass": "no call sequence is accepted by the data set's own scoring rules",
     "mask_empties_pool": "masking the critical tools leaves no tool at all",
     "do_nothing_passes": "an agent that does nothing is scored as successful",
-    "reference_breaks_schema": "the right answer breaks the data set's own schema, which is then not enforced",
+    "reference_breaks_schema": "the right answer breaks the data set's own schema, so it is not enforced",
     "no_reference": "the data set does not say what would be right, so no oracle can play it",
     "natural_negative": "infeasible as the data set ships it; nothing was masked",
     "proxy_judge": "success is judged by an offline proxy, not by the data set's own measure",

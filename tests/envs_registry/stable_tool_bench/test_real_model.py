@@ -34,7 +34,7 @@ def server(real_server: RealServer) -> Iterator[ModelServer]:
 def test_five_queries_end_as_valid_episodes(tasks: Mapping[str, Task], real_server: RealServer) -> None:
     settings = ChatSettings(model=real_server.model, base_url=real_server.base_url, max_tokens=32)
     policy = ChatPolicy(settings)
-    env = ToolEnv(make_source(SUITE, "clean", max_turns=2))
+    env = ToolEnv(make_source(SUITE, "clean", max_turns=1))
     for task_id in list(tasks)[:5]:
         played = rollout(env, policy, seed=0, task_id=task_id)
         assert played.episode.valid, played.episode.error
@@ -46,7 +46,7 @@ def test_the_judge_s_schema_is_kept_by_a_real_server(tasks: Mapping[str, Task], 
     env = ToolEnv(make_source(SUITE, "clean"))
     played = rollout(env, make_agent("oracle"), seed=0, task_id="588")
     query = tasks["588"].messages[0].content
-    (judged,) = judge_all([played], lambda _: query, SoprJudge(server, repeats=2))
+    (judged,) = judge_all([played], lambda _: query, SoprJudge(server, repeats=1))
     assert not judged.error
     assert {one.status for one in judged.opinions} <= WORTH.keys()
     assert judged.score is not None

@@ -122,7 +122,10 @@ def test_requests_are_what_servers_take() -> None:
         judge.opinions(QUERY, play(CALL, Message(GOOD)).trace)
     (body,) = server.bodies
     assert "temperature" not in body
-    assert body["response_format"]["json_schema"]["schema"] == SCHEMA
+    asked = body["response_format"]["json_schema"]["schema"]
+    assert asked["properties"]["status"] == {"type": "string", "enum": ["solved", "unsure", "unsolved"]}
+    assert asked["properties"]["reason"] == {"type": "string", "maxLength": 600}
+    assert asked["required"] == ["reason", "status"]
     assert None not in body.values()
     assert all(None not in message.values() for message in body["messages"])
 
@@ -205,6 +208,12 @@ def test_a_second_attempt_may_mend_an_answer_that_was_not_as_asked() -> None:
         (opinion,) = judge.opinions(QUERY, play(CALL, Message(GOOD)).trace)
     assert opinion.status == "unsolved"
     assert [body["seed"] for body in server.bodies] == [0, 1]
+
+
+def test_a_reason_longer_than_asked_for_is_read_all_the_same() -> None:
+    with judging(verdict("solved", "so " * 500)) as (judge, _):
+        (opinion,) = judge.opinions(QUERY, play(CALL, Message(GOOD)).trace)
+    assert (opinion.status, len(opinion.reason)) == ("solved", 1500)
 
 
 def test_reasoning_before_the_verdict_is_left_out() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -15,7 +14,12 @@ from toolenv.runner.reading import EPISODES_FILE
 
 ROOT = Path(__file__).parents[3]
 CLEAN, INFEASIBLE, MIXED = (f"ToolFeas/BFCL-{name}-v0" for name in ("clean", "infeasible", "mixed"))
-PROGRAM = (sys.executable, "-W", "error", "-c", "from toolenv.cli import main; main()")
+# Where tests run in the background, Ctrl-C is ignored, and their children would ignore it too.
+CODE = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from toolenv.cli import main; main()"
+)
+PROGRAM = (sys.executable, "-W", "error", "-c", CODE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +41,7 @@ def environment(**more: str) -> Mapping[str, str]:
 def spawn(*arguments: object, cwd: Path, **options: Any) -> subprocess.Popen[str]:
     """Start the command in a process of its own."""
     options = {"env": environment(), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    # Where tests run in the background, Ctrl-C is ignored, and children would inherit that.
-    attend = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)  # noqa: E731
-    return subprocess.Popen(
-        [*PROGRAM, *map(str, arguments)], cwd=cwd, text=True, preexec_fn=attend, **options
-    )
+    return subprocess.Popen([*PROGRAM, *map(str, arguments)], cwd=cwd, text=True, **options)
 
 
 def spawned(*arguments: object, cwd: Path, **options: Any) -> Ended:

@@ -77,6 +77,16 @@ def test_ctrl_c_waits_for_no_server(tmp_path: Path) -> None:
     assert ended.err.count("\n") == 1
 
 
+def test_two_processes_never_write_into_one_folder(tmp_path: Path) -> None:
+    (tmp_path / "stuck.py").write_text(STUCK)
+    command = ("run", CLEAN, "--agent", "stuck:stuck", "--limit", 5, "--out", "x", "--resume")
+    with spawn(*command, cwd=tmp_path) as first:
+        assert wait_for_episodes(first, tmp_path, "x", 0), first.communicate()
+        second = spawned(*command, cwd=tmp_path)
+        first.kill()
+    assert second == Ended(2, "", "toolenv: x is in use by another process\n")
+
+
 def test_quickstart_goes_on_by_itself(tmp_path: Path) -> None:
     ended = interrupted("quickstart", "--limit", 500, cwd=tmp_path, name="runs/quickstart/oracle-*")
     assert ended.code == 130

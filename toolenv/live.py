@@ -1,0 +1,251 @@
+"""One episode in progress: the conversation, the world behind it, and what has been decided so far."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+
+from toolenv.errors import ServerError, ToolFault
+from toolenv.hygiene import clean_action, clean_text
+from toolenv.json_values import UnusableValueError, clean_json
+from toolenv.judge import decide_text
+from toolenv.kernel.protocol import Slot, shown_tools
+from toolenv.names import lookup_table
+from toolenv.source import TaskSource
+from toolenv.task import Task
+from toolenv.trace import Ending, Step, Trace
+from toolenv.types import (
+    Action,
+    ChatMessage,
+    Malformed,
+    Message,
+    Observation,
+    Stop,
+    ToolCall,
+    ToolCalls,
+    ToolResult,
+    ToolSpec,
+    Usage,
+)
+from toolenv.user import User, conversation
+
+RAW_LIMIT = 20_000
+"""Characters of an unreadable output that go back into the conversation."""
+
+
+class LiveEpisode:
+    """One episode of a task, from its first observation to its ending.
+
+    Args:
+        source: where the task comes from.
+        task: what is played.
+        seed: decides all chance in the episode.
+
+    Attributes:
+        ending: ``"running"`` until the episode is over.
+        tools: the tools offered now.
+        world: the state behind the tools.
+    """
+
+    __slots__ = (
+        "_call_ids",
+        "_calls",
+        "_checkpoints",
+        "_decisions",
+        "_error",
+        "_kernel",
+        "_lookup",
+        "_lost_usage",
+        "_max_turns",
+        "_mended",
+        "_messages",
+        "_opening",
+        "_seed",
+        "_source",
+        "_steps",
+        "_trace",
+        "_turn",
+        "ending",
+        "task",
+        "tools",
+        "world",
+    )
+
+    def __init__(self, source: TaskSource, task: Task, seed: int) -> None:
+        self._source, self.task, self._seed = source, task, seed
+        self._max_turns = source.max_turns
+        self._kernel = source.kernel(task)
+        self.world = self._kernel.start(seed)
+        self._turn = self._decisions = self._calls = 0
+        self._messages = list(task.messages)
+        self._steps: list[Step] = []
+        self._checkpoints: list[str] = []
+        self._call_ids: set[str] = set()
+        self._mended: set[str] = set()
+        self._error = self._opening = ""
+        self._lost_usage: Usage | None = None
+        self._trace: Trace | None = None
+        self.ending: Ending = "running"
+        self.tools: tuple[ToolSpec, ...] = ()
+        self._lookup: Mapping[str, ToolSpec] = {}
+        self._offer()
+
+    @property
+    def trace(self) -> Trace:
+        """What has happened so far."""
+        if self._trace is None:
+            self._trace = Trace(
+                self._source.suite.name,
+                self._source.condition,
+                self.task.id,
+                self._seed,
+                self._max_turns,
+                tuple(self._steps),
+                tuple(self._checkpoints),
+                self.ending,
+                self._error,
+                self._lost_usage,
+                self._opening,
+            )
+        return self._trace
+
+    def observe(self) -> Observation:
+        """What the agent may know now."""
+        return Observation(tuple(self._messages), self.tools, self._max_turns - self._decisions)
+
+    def open(self, user: User) -> None:
+        """Let a simulated user speak first.
+
+        Raises:
+            ServerError: the user's model failed.
+        """
+        self._opening = clean_text(user.reply(self.task, (), self._seed) or "")
+        self._messages.append(ChatMessage("user", self._opening))
+
+    def take(self, action: Action) -> None:
+        """Take one decision."""
+        action = clean_action(action)
+        self._trace = None
+        self._decisions += 1
+        if isinstance(action, ToolCalls) and action.calls:
+            self._call_tools(action)
+        elif isinstance(action, Message):
+            self._say(action)
+        elif isinstance(action, Stop):
+            self._stop(action)
+        else:
+            self._answer_malformed(action)
+        if self.ending == "running" and self._decisions >= self._max_turns:
+            self.end("truncated")
+
+    def end(self, ending: Ending, error: str = "", lost_usage: Usage | None = None) -> None:
+        """End the episode; ``error`` and ``lost_usage`` where no decision came."""
+        self.ending, self._trace = ending, None
+        if error:
+            self._error = clean_text(error)
+        self._lost_usage = lost_usage
+        self._checkpoints.append(self.world.digest())
+
+    # ---- what a decision does ----
+
+    def _call_tools(self, action: ToolCalls) -> None:
+        calls = tuple(map(self._accept, action.calls))
+        self._messages.append(ChatMessage("assistant", action.text, calls))
+        results = tuple(map(self._answer, calls))
+        taken = ToolCalls(calls, action.text, usage=action.usage, raw=action.raw)
+        self._steps.append(Step(self._turn, taken, results))
+        self._offer()
+
+    def _stop(self, action: Stop) -> None:
+        self._steps.append(Step(self._turn, action))
+        self._messages.append(ChatMessage("assistant", f"STOP: {action.reason}"))
+        self.end("stop")
+
+    def _say(self, action: Message) -> None:
+        self._steps.append(Step(self._turn, action))
+        self._messages.append(ChatMessage("assistant", action.text))
+        user, turns = self._source.user, self.task.turns
+        if (user is None and self._turn == len(turns)) or decide_text(action.text).strict == "infeasible":
+            self.end("message")
+        elif user is not None:
+            self._hear(user)
+        else:
+            self._checkpoints.append(self.world.digest())
+            self._messages.extend(turns[self._turn].messages)
+            self._turn, self._decisions = self._turn + 1, 0
+            self._offer()
+
+    def _hear(self, user: User) -> None:
+        """Let a simulated user answer, or end the conversation; its failure is not the agent's."""
+        try:
+            reply = user.reply(self.task, conversation(self._opening, self._steps), self._seed)
+        except ServerError as error:
+            self.end("server_error", str(error))
+        except Exception as error:
+            self.end("environment_error", "".join(traceback.format_exception(error)))
+        else:
+            if reply is None:
+                self.end("message")
+                return
+            reply = clean_text(reply)
+            self._steps[-1] = self._steps[-1]._replace(reply=reply)
+            self._messages.append(ChatMessage("user", reply))
+
+    def _answer_malformed(self, action: Action) -> None:
+        if not isinstance(action, Malformed):
+            action = Malformed("", "a tool call without any call", usage=action.usage)
+        self._steps.append(Step(self._turn, action))
+        self._messages.append(ChatMessage("assistant", action.raw[:RAW_LIMIT] or "(no output)"))
+        complaint = f"Error: your last output could not be used: {action.why}."
+        self._messages.append(ChatMessage("user", complaint))
+
+    # ---- calls ----
+
+    def _offer(self) -> None:
+        tools = shown_tools(self.world, self._kernel.tools(self._turn))
+        if tools is not self.tools:
+            self.tools, self._lookup = tools, lookup_table(tools)
+
+    def _accept(self, call: ToolCall) -> ToolCall:
+        """The call under the tool's own name, with clean arguments and an id of its own."""
+        spec = self._lookup.get(call.name)
+        name = call.name if spec is None else spec.name
+        call_id = self._unused_id(call.id)
+        try:
+            arguments, mended = clean_json(call.arguments)
+        except UnusableValueError as error:
+            return ToolCall(name, {}, call_id, call.problem or str(error))
+        if mended:
+            self._mended.add(call_id)
+        return ToolCall(name, arguments, call_id, call.problem)
+
+    def _unused_id(self, wanted: str) -> str:
+        number = len(self._call_ids)
+        while not wanted or wanted in self._call_ids:
+            # Nine letters and digits: the strictest form servers ask for.
+            wanted, number = f"call{number:05d}", number + 1
+        self._call_ids.add(wanted)
+        return wanted
+
+    def _answer(self, call: ToolCall) -> ToolResult:
+        """Run a call and append its reply; calls behind one that ended the episode get a reply too."""
+        result = self._run(call) if self.ending == "running" else _NOT_RUN
+        self._messages.append(ChatMessage("tool", result.content, (), call.id))
+        return result
+
+    def _run(self, call: ToolCall) -> ToolResult:
+        slot = Slot(self._calls, self._turn)
+        self._calls += 1
+        try:
+            result = self._kernel.call(self.world, call, slot)
+        except ToolFault as fault:
+            self.end("environment_error", "".join(traceback.format_exception(fault)))
+            return ToolResult("Error: the tool failed.", "tool_error")
+        if call.id in self._mended:
+            result = result._replace(record={**(result.record or {}), "mended_text": True})
+        if call.name in self.task.terminal_tools and result.kind == "ok":
+            self.end("terminal_tool")
+        return result
+
+
+_NOT_RUN = ToolResult("Error: not run, the episode had ended.", "tool_error")
