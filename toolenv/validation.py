@@ -13,7 +13,7 @@ from toolenv.rollout import rollout
 from toolenv.source import TaskSource
 from toolenv.suite import Questionable
 from toolenv.task import Task
-from toolenv.types import Observation, ToolCall, ToolCalls
+from toolenv.types import ChatMessage, Observation, ToolCall, ToolCalls
 
 UNKNOWN_NAME = "a_tool_that_never_was"
 SEEDS_TRIED = 64
@@ -136,7 +136,8 @@ def _check_leaks(env: ToolEnv, source: TaskSource, task: Task, seed: int) -> Ite
     if info:
         yield Finding(task.id, "leak", f"reset() tells {sorted(info)}")
     shown = shown_tools(source.kernel(task).start(seed), task.offered())
-    expected = Observation(task.messages, shown, source.max_turns)
+    opening = () if source.user is None else (ChatMessage("user", env.trace.opening),)
+    expected = Observation((*task.messages, *opening), shown, source.max_turns)
     if observation != expected:
         yield Finding(
             task.id, "leak", "the first observation is not the task's messages and the tools offered"

@@ -24,6 +24,7 @@ class Answered:
     """A recorded result.
 
     Attributes:
+        arguments: those it was recorded with, in the declared types.
         result: the result record.
         reproduced: whether the implementations give it too, where the dialogue's calls are made in order. If
             so it holds in the state it was recorded in; if not, it is all there is.
@@ -31,6 +32,7 @@ class Answered:
             takes for the same.
     """
 
+    arguments: Mapping[str, Any]
     result: Mapping[str, Any]
     reproduced: bool
     exact: bool = True
@@ -55,7 +57,8 @@ class Recording:
         self._answers: dict[str, Answered] = {}
         self._alike: dict[str, list[tuple[Rule, Answered]]] = {}
         for call, again in zip(calls, replay(calls), strict=True):
-            answer = Answered(call.result, again is not None and same_outcome(again, call.result))
+            reproduced = again is not None and same_outcome(again, call.result)
+            answer = Answered(call.arguments, call.result, reproduced)
             for arguments in (call.arguments, call.given):
                 known = self._answers.setdefault(key_of(call.name, arguments), answer)
                 if not same_outcome(known.result, call.result):

@@ -76,13 +76,12 @@ class DialogueReference:
         if unmet is not None:
             needed = self.needed[unmet]
             return f"no call is right for {needed.name}{dict(needed.arguments)}"
-        changed = world.lasting_changes()
-        if changed and len(chosen) < len(made):
-            alone = self.setting.world(seed)
-            for at in sorted(chosen):
-                alone.answer(made[at].name, made[at].arguments)
-            return _difference(changed, alone.lasting_changes())
-        return ""
+        if len(chosen) == len(made):
+            return ""
+        alone = self.setting.world(seed)
+        for at in sorted(chosen):
+            alone.answer(made[at].name, made[at].arguments)
+        return _difference(world.lasting_changes(), alone.lasting_changes())
 
     def _fitting(
         self, needed: RecordedCall, made: Sequence[ToolCall], results: Sequence[Mapping[str, Any] | None]

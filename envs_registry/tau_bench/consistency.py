@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Final
 
+from envs_registry import DATA_FOLDER
 from envs_registry.tau_bench.database import View
 from envs_registry.tau_bench.reference import EndStateReference
+from toolenv.data import DataStore
 from toolenv.errors import ToolError
 from toolenv.task import Task
-
-REVISION: Final = "59a200c6d575"
-"""The commit of upstream that the findings are about."""
 
 _OWNED: Final = {"order_id": "orders", "reservation_id": "reservations"}
 _USER_ID: Final = re.compile(r"\b[a-z]+_[a-z]+_[0-9]{4}\b")
@@ -36,7 +36,13 @@ def disagreements(task: Task) -> tuple[str, ...]:
         *_other_users(task, reference),
         *_other_dates(task, reference),
     )
-    return tuple(f"{line} (upstream {REVISION})" for line in found)
+    return tuple(f"{line} (upstream {_revision()})" for line in found)
+
+
+@cache
+def _revision() -> str:
+    """The commit of upstream that the findings are about."""
+    return DataStore(DATA_FOLDER).source("tau-bench").version
 
 
 def _failing_calls(reference: EndStateReference) -> Iterator[str]:

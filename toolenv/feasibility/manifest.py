@@ -7,9 +7,12 @@ A manifest is a JSON file::
      "masks": {TASK_ID: [TOOL, …], …},
      "excluded": {TASK_ID: REASON, …},
      "flags": {TASK_ID: [FLAG, …], …},
+     "built": {…how it was built: criterion, runs, agents…},
+     "evidence": {TASK_ID: {"status": STATUS, …what is known of the task…}, …},
      "hash": "sha256:…"}
 
-``masks`` and ``excluded`` together hold every task of the subset once. ``hash`` covers the rest.
+``masks`` and ``excluded`` together hold every task of the subset once. ``hash`` covers the rest. ``built`` and
+``evidence`` are JSON objects that a manifest may lack; ``docs/feasibility.md`` describes what builders put there.
 """
 
 from __future__ import annotations
@@ -35,8 +38,19 @@ FLAGS: Mapping[str, str] = {
     "proxy_judge": "success is judged by an offline proxy, not by the data set's own measure",
     "reference_call_fails": "a call of the reference solution returns an error; it is not counted as used",
     "query_grounded": "the query already holds what the masked tool would fetch",
+    "semantically_redundant": "a remaining tool reads as if it did the same as a masked one",
+    "never_solved": "none of the agents that the masks were built from solved it with all its tools",
 }
 """Every flag a task may carry, with its meaning."""
+
+STATUSES: Mapping[str, str] = {
+    "intersection": "every successful trace known uses every masked tool; that is evidence, and no proof",
+    "questioned": "as intersection, but each masked tool is redundant or fetches what the query holds",
+    "certified": "a checked argument says that the remaining tools cannot do it",
+    "unknown": "a bounded search has neither found a solution nor ruled one out",
+    "refuted": "the remaining tools have done it",
+}
+"""How sure it is that a masked task is infeasible: the ``status`` of its evidence (FIELD-019)."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +64,12 @@ class MaskManifest:
     masks: Mapping[str, tuple[str, ...]]
     excluded: Mapping[str, str] = field(default_factory=dict)
     flags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    built: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The file form, hash included."""
-        body = {
+        body: dict[str, Any] = {
             "version": MANIFEST_VERSION,
             "suite": self.suite,
             "subset": self.subset,
@@ -63,6 +79,12 @@ class MaskManifest:
             "excluded": dict(self.excluded),
             "flags": {task: list(flags) for task, flags in self.flags.items()},
         }
+        optional = {
+            "built": dict(self.built),
+            "evidence": {task: dict(known) for task, known in self.evidence.items()},
+        }
+        # Left out where empty, so that manifests from before these existed keep their hash.
+        body.update({name: value for name, value in optional.items() if value})
         return {**body, "hash": _hash(body)}
 
     @property
@@ -110,6 +132,8 @@ class MaskManifest:
             masks={task: tuple(tools) for task, tools in data["masks"].items()},
             excluded=data["excluded"],
             flags={task: tuple(flags) for task, flags in data["flags"].items()},
+            built=data.get("built", {}),
+            evidence=data.get("evidence", {}),
         )
 
 

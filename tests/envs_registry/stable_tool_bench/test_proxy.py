@@ -12,7 +12,8 @@ from tests.envs_registry.stable_tool_bench.cases import make_api, make_env, make
 from tests.envs_registry.stable_tool_bench.test_cache import record
 from toolenv.feasibility.manifest import FLAGS
 from toolenv.task import Task
-from toolenv.types import Action, Message, Stop, ToolCall, ToolCalls
+from toolenv.trace import Step, Trace
+from toolenv.types import Action, Message, Stop, ToolCall, ToolCalls, ToolResult
 
 NOW, LATER, OTHER = (make_api(api_name=name) for name in ("now", "later", "other"))
 
@@ -58,6 +59,16 @@ def test_a_failed_call_does_not_count(tmp_path_factory: pytest.TempPathFactory) 
         env.step(call(city=city))
         *_, info = env.step(SAY)
         assert info["verdict"]["success"] is success
+
+
+@pytest.mark.parametrize(("arguments", "success"), [({"city": ""}, True), ({"days": 2}, False)])
+def test_a_call_without_its_required_parameters_does_not_count(
+    arguments: dict[str, object], success: bool
+) -> None:
+    """Also where a trace says that it was answered, as one of another tool might."""
+    answered = Step(0, call(**arguments), (ToolResult("{}", "ok"),))
+    trace = Trace("S", "clean", "1", 0, 10, (answered, Step(0, SAY)), ("",), "message")
+    assert make_task([NOW]).reference.score(trace).success is success
 
 
 def test_the_proxy_is_declared() -> None:

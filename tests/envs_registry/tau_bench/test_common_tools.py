@@ -143,6 +143,16 @@ def test_a_failed_transfer_is_no_tool_error(new_world: Callable[[str], TauWorld]
     assert text == ("Error: TransferToHumanAgents.invoke() missing 1 required positional argument: 'summary'")
 
 
+def test_a_fork_goes_its_own_way(new_world: Callable[[str], TauWorld]) -> None:
+    world = new_world("airline")
+    answer(world, "cancel_reservation", reservation_id="4WQ150")
+    fork, before = world.fork(), world.digest()
+    assert fork.digest() == before
+    answer(fork, "cancel_reservation", reservation_id="4WQ150")
+    assert (world.digest(), len(world.data["reservations"]["4WQ150"]["payment_history"])) == (before, 2)
+    assert len(fork.data["reservations"]["4WQ150"]["payment_history"]) == 4
+
+
 def test_arguments_are_copied(new_world: Callable[[str], TauWorld]) -> None:
     world = new_world("airline")
     passengers = [{"first_name": name, "last_name": "L", "dob": "1990-01-01"} for name in "abc"]

@@ -15,6 +15,7 @@ from envs_registry.tau_bench import SUITE
 from envs_registry.tau_bench.users import GREETING, STOP_MARK, ModelUser, ScriptedUser, make_user
 from tests.support.fake_server import Answer, FakeServer, Request, as_json, completion, error, in_order, raw
 from toolenv import ChatMessage, Message, Rollout, Stop, ToolCall, ToolCalls, rollout
+from toolenv.agents.noop import make as make_noop
 from toolenv.agents.oracle import Oracle
 from toolenv.agents.scripted import Scripted
 from toolenv.env import ToolEnv
@@ -25,6 +26,7 @@ from toolenv.task import Task
 from toolenv.trace import Trace
 from toolenv.types import Action
 from toolenv.user import User, conversation
+from toolenv.validation import summarise, validate_source
 
 TASK = "retail_test_10"  # doing nothing passes it, so that only the talk matters
 
@@ -132,6 +134,13 @@ def test_the_oracle_passes_in_user_mode_through_gymnasium() -> None:
     assert all(one.episode.success for one in played)
     tasks = {task.id: task for task in SUITE.tasks("default")}
     assert [one.trace.opening for one in played] == [tasks[name].messages[-1].content for name in names]
+
+
+@pytest.mark.parametrize("condition", ["clean", "infeasible", "mixed"])
+def test_validate_finds_nothing_wrong_in_user_mode(condition: str) -> None:
+    source = make_source(SUITE.configured(user="scripted"), condition, subset="airline")
+    found = summarise(validate_source(source, Oracle(), make_noop("", {})))
+    assert (found.findings, found.tasks) == ((), len(source.task_ids))
 
 
 # ---- a model as the user ----

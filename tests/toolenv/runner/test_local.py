@@ -108,7 +108,7 @@ class Counting(Payer):
     """Counts the episodes it begins; the third waits until it is told to go on."""
 
     def __init__(self) -> None:
-        self.begun = 0
+        self.begun, self.waited = 0, False
         self.reached, self.go_on = threading.Event(), threading.Event()
 
     def act(self, observation: Observation, memory: Any) -> tuple[Any, Any]:
@@ -117,6 +117,7 @@ class Counting(Payer):
             if self.begun > 2:
                 self.reached.set()
                 self.go_on.wait(timeout=30)
+                self.waited = True
         return super().act(observation, memory)
 
 
@@ -126,7 +127,8 @@ def test_a_run_that_is_given_up_begins_no_more_and_waits_for_nothing() -> None:
     episodes = run_jobs(jobs, policy, {}, concurrency=2)
     next(episodes)
     assert policy.reached.wait(timeout=30)
-    episodes.close()  # type: ignore[attr-defined]  # returns although an episode is under way
+    episodes.close()  # type: ignore[attr-defined]
+    assert not policy.waited, "it waited for an episode that was under way"
     policy.go_on.set()
     assert policy.begun <= 4
 

@@ -1,0 +1,118 @@
+"""What upstream's backends can do, read off their source: what each tool may change, and what it can return.
+
+Both are over-approximations, for whatever arguments and in whatever state: a tool changes nothing that is not
+among :attr:`ToolFacts.writes`, and returns nothing that none of :attr:`ToolFacts.returns` covers. Where the
+source is too clever for the reader, the answer is "anything". Certificates of infeasibility rest on this;
+``tests/envs_registry/bfcl/test_static_facts.py`` holds it against what the tools do.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from envs_registry.bfcl.backends import FILES
+from envs_registry.bfcl.effects import Effects
+from envs_registry.bfcl.returns import Returns
+from envs_registry.bfcl.shapes import Shape
+from toolenv.errors import DataCorruptError
+
+SOURCES: Final = Path("eval_checker", "multi_turn_eval", "func_source_code")
+
+COMPUTED_KEYS: Final[Mapping[str, frozenset[str]]] = {
+    "edit_ticket": frozenset({"title", "description", "status", "priority"})
+}
+"""Tools that set keys they are told, with the keys that they accept."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFacts:
+    """One tool.
+
+    Attributes:
+        backend: the class it belongs to.
+        writes: the attributes it may change, private ones included; random streams are not counted.
+        returns: the shapes of what it returns; errors it raises are not among them.
+    """
+
+    backend: str
+    writes: frozenset[str]
+    returns: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BackendFacts:
+    """One backend class; for the last two see :class:`envs_registry.bfcl.shapes.Store`."""
+
+    tools: Mapping[str, ToolFacts]
+    records: frozenset[tuple[str, ...]] | None
+    later: frozenset[str] | None
+
+    @property
+    def written(self) -> frozenset[str]:
+        """The attributes that some tool may change."""
+        return frozenset().union(*(tool.writes for tool in self.tools.values()))
+
+
+@cache
+def backend_facts(package: Path) -> Mapping[str, BackendFacts]:
+    """The facts of every backend class of an unpacked ``bfcl_eval`` folder."""
+    return {name: _read(package / SOURCES / f"{file}.py", name) for name, file in FILES.items()}
+
+
+def _read(file: Path, name: str) -> BackendFacts:
+    tree = ast.parse(file.read_bytes(), filename=str(file))
+    found = next((one for one in tree.body if isinstance(one, ast.ClassDef) and one.name == name), None)
+    if found is None:
+        raise DataCorruptError(f"{file} defines no class {name}")
+    methods = {one.name: one for one in found.body if isinstance(one, ast.FunctionDef)}
+    effects, returns = Effects(methods), Returns(methods)
+    tools = {
+        tool: ToolFacts(name, effects.writes(tool), returns.of(tool))
+        for tool in methods
+        if not tool.startswith("_")
+    }
+    running = [method for tool, method in methods.items() if tool not in ("__init__", "_load_scenario")]
+    return BackendFacts(tools, _records(running), _later(running))
+
+
+def _records(methods: list[ast.FunctionDef]) -> frozenset[tuple[str, ...]] | None:
+    """The keys of every dictionary written out; ``None`` if some are computed."""
+    found = set()
+    for node in _inside(methods):
+        if isinstance(node, ast.DictComp):
+            return None
+        if isinstance(node, ast.Dict):
+            keys = tuple(key.value for key in node.keys if isinstance(key, ast.Constant))
+            if len(keys) != len(node.keys):
+                return None
+            found.add(tuple(map(str, keys)))
+    return frozenset(found)
+
+
+def _later(methods: list[ast.FunctionDef]) -> frozenset[str] | None:
+    """The keys set in dictionaries that exist already, but for those that are attributes themselves."""
+    found: set[str] = set()
+    for method in methods:
+        for node in ast.walk(method):
+            if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Store):
+                continue
+            if isinstance(node.slice, ast.Constant):
+                found.add(str(node.slice.value))
+            elif method.name in COMPUTED_KEYS:
+                found |= COMPUTED_KEYS[method.name]
+            elif not _is_attribute(node.value):
+                return None
+    return frozenset(found)
+
+
+def _is_attribute(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _inside(methods: list[ast.FunctionDef]) -> Iterator[ast.AST]:
+    return (node for method in methods for node in ast.walk(method))
