@@ -21,10 +21,9 @@ class Random:
     thread.
     """
 
-    name = "random"
-
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
+        self.name = f"random:{seed}" if seed else "random"
 
     def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
         """One of: a stop, a message, or calls of tools offered."""

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 from toolenv.errors import UsageError
 
@@ -74,6 +74,7 @@ class ChatSettings:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._check_types()
         _check(bool(self.model.strip()), "model", self.model, "the server's name of a model")
         scheme = self.base_url is None or re.match(r"https?://[^/]", self.base_url)
         _check(bool(scheme), "base_url", self.base_url, 'an address such as "http://127.0.0.1:8000/v1"')
@@ -87,6 +88,16 @@ class ChatSettings:
         # It would cut a model off as soon as it thinks the word (FIELD-016), and hide the signal itself.
         cuts = [stop for stop in stops if stop and ("STOP" in stop or stop in "STOP:")]
         _check(not cuts, "extra_body['stop']", cuts, "sequences that do not cut the STOP signal")
+
+    def _check_types(self) -> None:
+        from pydantic import TypeAdapter, ValidationError
+
+        for name, kind in get_type_hints(type(self)).items():
+            try:
+                TypeAdapter(kind).validate_python(getattr(self, name), strict=True)
+            except ValidationError as error:
+                shown = "(not shown)" if name == "api_key" else getattr(self, name)
+                _check(False, name, shown, error.errors()[0]["msg"].removeprefix("Input should be "))
 
     @property
     def cap(self) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from toolenv.errors import DataCorruptError
 from toolenv.types import Label
 
 EPISODE_VERSION = 1
@@ -73,6 +74,14 @@ class Episode:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Episode:
-        """Read an episode back; unknown keys (a trace beside it) are ignored."""
+        """Read an episode back.
+
+        Raises:
+            DataCorruptError: another version, or not an episode.
+        """
+        if data.get("version") != EPISODE_VERSION:
+            raise DataCorruptError(
+                f"episode version {data.get('version')!r} cannot be read; this toolenv reads {EPISODE_VERSION}"
+            )
         plain = {name: data[name] for name in cls.__slots__}
         return cls(**{**plain, "flags": tuple(plain["flags"])})

@@ -57,9 +57,11 @@ def rollout(
         observation, _ = env.reset(seed=seed, options=None if task_id is None else {"task_id": task_id})
     except ServerError as error:  # of a simulated user, who speaks first
         info = _abort(tool_env, error)
-    memory = policy.brief(tool_env.task) if isinstance(policy, Privileged) else None
-    while not info:
+    memory, briefed = None, not isinstance(policy, Privileged)
+    while "verdict" not in info:
         try:
+            if not briefed:
+                memory, briefed = policy.brief(tool_env.task), True
             action, memory = policy.act(observation, memory)
         except (KeyboardInterrupt, UsageError):
             raise

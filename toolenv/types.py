@@ -195,12 +195,24 @@ def check_action(action: object, giver: str) -> Action:
     Raises:
         UsageError: it is not; the message names who gave it and what it is.
     """
-    if isinstance(action, _ACTION_TYPES):
+    if isinstance(action, _ACTION_TYPES) and _is_sound(action):
         return action
     raise UsageError(
-        f"{giver} gave {type(action).__name__} {action!r:.200}; "
-        "an action is one of ToolCalls, Message, Stop, Malformed"
+        f"{giver} gave {type(action).__name__} {action!r:.200}; an action is one of ToolCalls, Message, Stop, "
+        "Malformed, its texts are str, its calls ToolCall, and a confidence lies from 0 to 1"
     )
+
+
+def _is_sound(action: Action) -> bool:
+    """Whether the parts of an action are of the right types."""
+    if isinstance(action, ToolCalls):
+        named = all(isinstance(call, ToolCall) and isinstance(call.name, str) for call in action.calls)
+        return named and isinstance(action.text, str)
+    if isinstance(action, Message):
+        return isinstance(action.text, str)
+    if isinstance(action, Malformed):
+        return isinstance(action.raw, str) and isinstance(action.why, str)
+    return isinstance(action.reason, str) and (action.confidence is None or 0 <= action.confidence <= 1)
 
 
 class ToolResult(NamedTuple):

@@ -29,18 +29,20 @@ def convert(document: Document, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments in the types an API declares.
 
     Upstream gets every value as text. Other JSON values pass where they already have the declared type,
-    ``True`` for a bool included, which upstream would take for False.
+    ``True`` for a bool included, which upstream would take for False. A null for a parameter that need not be
+    given is as good as none.
 
     Raises:
         Refused: a parameter that is not declared, a number that is none, or a required one is missing.
     """
-    parameters = document["input_parameters"]
+    parameters, needed = document["input_parameters"], required(document)
     converted = {}
     for name, value in arguments.items():
         if name not in parameters:
             raise Refused(f"invalid parameter name. parameter: {name}")
-        converted[name] = _convert(value, parameters[name]["type"])
-    missing = [name for name in required(document) if name not in converted]
+        if value is not None or name in needed:
+            converted[name] = _convert(value, parameters[name]["type"])
+    missing = [name for name in needed if name not in converted]
     if missing:
         raise Refused(_missing_text(document["name"], missing))
     return converted

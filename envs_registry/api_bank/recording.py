@@ -65,7 +65,6 @@ class Recording:
                     raise DataCorruptError(
                         f"two recorded calls {call.name}{dict(arguments)} differ in result"
                     )
-
             self._allow_others(call, rules[call.name], answer)
 
     def find(self, name: str, arguments: Mapping[str, Any]) -> Answered | None:

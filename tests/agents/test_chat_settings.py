@@ -87,3 +87,19 @@ def test_the_record_holds_the_resolved_cap_and_the_prompts_version() -> None:
     assert record["max_tokens"] == 2048
     assert record["prompt_version"] == 1
     assert record["reasoning_field"] == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("timeout", "abc", "a valid number"),
+        ("temperature", "hot", "a valid number"),
+        ("max_tokens", 1.5, "a valid integer"),
+        ("text_calls", "yes", "a valid boolean"),
+        ("reasoning_field", "thoughts", "'reasoning_content'"),
+        ("extra_body", 7, "a valid dictionary"),
+    ],
+)
+def test_a_setting_of_the_wrong_type_is_named(name: str, value: object, wanted: str) -> None:
+    with pytest.raises(UsageError, match=rf"{name}=.*{wanted}"):
+        ChatSettings(model="m", **{name: value})  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ def test_reference_agents_cost_no_tokens() -> None:
 
 def test_the_specs_there_are() -> None:
     assert {"oracle", "always-stop", "never-stop", "noop", "random", "chat"} <= set(agent_names())
-    assert make_agent("random:7").name == "random"
+    assert [make_agent(spec).name for spec in ("random", "random:7")] == ["random", "random:7"]
 
 
 def test_agents_of_one_s_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 
 from tests.support.toy import Toy, toy_source
 from toolenv import (
+    Action,
     Malformed,
     Message,
     Observation,
@@ -312,3 +313,21 @@ def test_render_prints_the_conversation_without_obeying_it() -> None:
     assert text is not None
     assert "[user] Pay 7 from A1." in text
     assert "\x1b" not in text
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        Message(None),  # type: ignore[arg-type]
+        ToolCalls(({"name": "pay"},)),  # type: ignore[arg-type]
+        ToolCalls((ToolCall(7, {}),)),  # type: ignore[arg-type]
+        Stop(confidence=float("nan")),
+        Stop(confidence=1.5),
+        Malformed("text", None),  # type: ignore[arg-type]
+    ],
+)
+def test_an_action_with_parts_of_the_wrong_type_is_a_programmers_mistake(action: Action) -> None:
+    made = env()
+    made.reset()
+    with pytest.raises(UsageError, match=type(action).__name__):
+        made.step(action)

@@ -70,7 +70,7 @@ def test_nothing_is_found_for_words_no_tool_has(find: Callable[[str], Setting]) 
     world = setting.world(found_among=frozenset({"AddAlarm"}), shown=frozenset({"ToolSearcher"}))
     noted = world.call("ToolSearcher", {"keywords": "xyzzy"})
     assert (noted.failed, noted.value) == (True, "Error: No tool matches these keywords.")
-    assert world.listed == {"ToolSearcher"}
+    assert world.listed == frozenset({"ToolSearcher"})
 
 
 def names(observation: Observation) -> set[str]:

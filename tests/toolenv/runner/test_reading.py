@@ -31,7 +31,7 @@ from toolenv.runner.reading import (
         (b"[]", "TypeError"),
         (b"null", "TypeError"),
         (b"{}", "KeyError: 'episode'"),
-        (b'{"episode": {"env": "x"}}', "KeyError"),
+        (b'{"episode": {"env": "x"}}', "episode version None"),
         (b'{"episode": {"reward": NaN}}', "ValueError"),
         (b"\xff\xfe", "ValueError"),
     ],

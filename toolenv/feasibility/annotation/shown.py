@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from toolenv.feasibility.annotation.answers import MEANING, QUESTION, Answer
 from toolenv.feasibility.annotation.sample import Item, SampledTurn
@@ -33,36 +32,38 @@ def schema_text(tool: ToolSpec) -> str:
 
 
 def item_text(item: Item, place: str, said_before: Mapping[str, Answer]) -> str:
-    """An item for a terminal, safe to print.
+    """An item for a terminal, safe to print; a task's own lines begin with a bar, so that none can pose as ours.
 
     Args:
         item: the task.
         place: where in the sample it stands.
         said_before: in an adjudication, the annotators' answers by name.
     """
-    lines = [f"== {place}: {item.id}"]
+    lines = [f"== {place}: {_barred(item.id)}"]
     for number, turn in enumerate(item.turns, 1):
         lines += _turn_lines(number, turn)
     lines += ["", f"MASKED ({len(item.masked)})", *_tool_lines(item.masked)]
     lines += ["", f"REMAINING ({len(item.remaining)})", *_tool_lines(item.remaining)]
     lines += ["", QUESTION, *(f"  {choice}: {meaning}" for choice, meaning in MEANING.items())]
-    lines += [f"{name} said {answer.choice}: {answer.note}" for name, answer in said_before.items()]
-    return inert("\n".join(lines))
+    lines += [f"{name} said {answer.choice}: {_barred(answer.note)}" for name, answer in said_before.items()]
+    return "\n".join(lines)
 
 
 def _turn_lines(number: int, turn: SampledTurn) -> list[str]:
-    added = [f"(offered from here on: {', '.join(turn.adds)})"] if turn.adds else []
-    return ["", f"TURN {number}", *added, *(f"[{said.role}] {said.text}" for said in turn.said)]
+    added = [f"offered from here on: {_barred(', '.join(turn.adds))}"] if turn.adds else []
+    return ["", f"TURN {number}", *added, *(_barred(f"[{said.role}] {said.text}") for said in turn.said)]
 
 
 def _tool_lines(tools: Sequence[ToolSpec]) -> list[str]:
-    return [f"- {signature(tool)}: {tool.description}" for tool in tools]
+    return [_barred(f"{signature(tool)}: {tool.description}") for tool in tools]
+
+
+def _barred(text: str) -> str:
+    return "| " + inert(text).replace("\n", "\n| ")
 
 
 def schemas_text(tools: Sequence[ToolSpec]) -> str:
     """The schemas of tools for a terminal, safe to print."""
-    return inert("\n".join(f"{tool.name}: {json.dumps(_plain(tool), ensure_ascii=False)}" for tool in tools))
-
-
-def _plain(tool: ToolSpec) -> dict[str, Any]:
-    return dict(tool.parameters)
+    return "\n".join(
+        _barred(f"{tool.name}: {json.dumps(dict(tool.parameters), ensure_ascii=False)}") for tool in tools
+    )
