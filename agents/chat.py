@@ -9,14 +9,13 @@ from functools import partial
 from typing import Any
 
 from toolenv.errors import UnknownNameError
+from toolenv.model_server import ChatServer, Reply
 from toolenv.rendering import cut
 from toolenv.types import Action, Malformed, Observation, ToolSpec, Usage
 
-from .outcome import Reply
 from .parsing import MAX_RECORD, normalise_message, parse_reply
 from .preflight import preflight
 from .prompts import system_prompt
-from .server import ChatServer
 from .settings import ChatSettings, key_of, sampling
 from .wire import WireForm, to_openai_messages, to_openai_tools
 
@@ -115,8 +114,8 @@ def to_action(
 ) -> Action:
     """The decision in a reply, with its usage.
 
-    Its ``raw`` (``record``, of a malformed one) is for readers of the trace: the message as sent, and whether earlier reasoning was part of
-    the request (FIELD-113).
+    Its ``raw`` (``record``, of a malformed one) is for readers of the trace: the message as sent, and
+    whether earlier reasoning was part of the request (FIELD-113).
     """
     message = normalise_message(reply.message)
     action = parse_reply(

@@ -8,10 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from toolenv.errors import PreflightError
+from toolenv.model_server import ChatServer, Failure
 from toolenv.types import ChatMessage, Observation, ToolSpec, Usage
-
-from .outcome import Failure
-from .server import ChatServer
 
 PROBE = Observation(
     messages=(ChatMessage("user", "Reply with the single word: ready"),),

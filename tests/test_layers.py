@@ -20,6 +20,7 @@ SUPPORT = (
     "data",
     "function_schema",
     "json_values",
+    "model_server",
     "names",
     "rendering",
     "hygiene",

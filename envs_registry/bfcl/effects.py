@@ -3,28 +3,93 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Final, TypeAlias, TypeGuard
 
 _QUIET_FUNCTIONS: Final = frozenset(
-    "abs all any bool deepcopy dict enumerate float int isinstance len list max min range round set sorted str "
-    "sum tuple zip ValueError TypeError Decimal getcontext get_size".split()
+    [
+        "Decimal",
+        "TypeError",
+        "ValueError",
+        "abs",
+        "all",
+        "any",
+        "bool",
+        "deepcopy",
+        "dict",
+        "enumerate",
+        "float",
+        "getcontext",
+        "int",
+        "isinstance",
+        "len",
+        "list",
+        "max",
+        "min",
+        "range",
+        "round",
+        "set",
+        "sorted",
+        "str",
+        "sum",
+        "tuple",
+        "zip",
+    ]
 )
 _QUIET_METHODS: Final = frozenset(
-    "copy encode endswith format get isdigit items join keys lower lstrip replace rstrip split splitlines "
-    "sqrt startswith strftime strip strptime timestamp today upper values zfill randint uniform now "
-    "fromtimestamp log".split()
+    [
+        "copy",
+        "encode",
+        "endswith",
+        "format",
+        "fromtimestamp",
+        "get",
+        "isdigit",
+        "items",
+        "join",
+        "keys",
+        "log",
+        "lower",
+        "lstrip",
+        "now",
+        "randint",
+        "replace",
+        "rstrip",
+        "split",
+        "splitlines",
+        "sqrt",
+        "startswith",
+        "strftime",
+        "strip",
+        "strptime",
+        "timestamp",
+        "today",
+        "uniform",
+        "upper",
+        "values",
+        "zfill",
+        "_get_item",
+        "_list_contents",
+        "_read",
+    ]
 )
+"""Methods that change nothing, whatever they are called on; the last three are of upstream's files."""
+
+_MAKERS: Final = frozenset("copy deepcopy dict list set sorted".split())
+"""What makes a new container, be it of old things."""
+
+
 _OWN_RANDOM: Final = "_random"
 
 
 class Effects:
     """The attributes that the methods of one class may change.
 
-    A method that only reads changes nothing. Any other may change every attribute that it or a method it
-    calls mentions, since there is no other way to reach what the instance keeps; attributes whose names begin
-    with ``_`` may stand for parts of others, so that mentioning one counts as mentioning them all. Random
-    streams apart.
+    A method changes the attributes it assigns to. If it changes anything in place, it may also have changed
+    whatever any of the attributes holds that it or a method it calls mentions, other than to compare it or to
+    write it into a text: there is no other way to reach what the instance keeps. An attribute whose name
+    begins with ``_`` may stand for a part of another, so that such a mention counts for all. Random streams
+    apart.
     """
 
     def __init__(self, methods: Mapping[str, ast.FunctionDef]) -> None:
@@ -33,15 +98,18 @@ class Effects:
             node.attr
             for method in methods.values()
             for node in ast.walk(method)
-            if _is_own(node) and node.attr not in methods
+            if _is_own(node) and node.attr not in methods and node.attr != _OWN_RANDOM
         )
 
     def writes(self, name: str) -> frozenset[str]:
         """The attributes that a method may change."""
-        called = self._called(name, set())
-        if all(_only_reads(self._methods[one], self._methods) for one in called):
-            return frozenset()
-        return frozenset().union(*(self._mentioned(self._methods[one]) for one in called))
+        called = [self._methods[one] for one in sorted(self._called(name, set()))]
+        if any(map(_uses_whole_self, called)):
+            return self._all
+        found = {attribute for one in called for attribute in _assigned_attributes(one)}
+        if not all(_changes_nothing_in_place(one, self._methods) for one in called):
+            found |= {attribute for one in called for attribute in self._reached(one)}
+        return frozenset(found & self._all)
 
     def _called(self, name: str, seen: set[str]) -> set[str]:
         """A method and the methods it calls, and they call."""
@@ -52,16 +120,23 @@ class Effects:
                     self._called(node.attr, seen)
         return seen
 
-    def _mentioned(self, method: ast.FunctionDef) -> frozenset[str]:
-        nodes = tuple(ast.walk(method))
-        found = {node.attr for node in nodes if _is_own(node) and node.attr not in self._methods}
-        found.discard(_OWN_RANDOM)
-        if _uses_whole_self(method) or any(name.startswith("_") for name in found):
-            return self._all - {_OWN_RANDOM}
-        return frozenset(found)
+    def _reached(self, method: ast.FunctionDef) -> frozenset[str]:
+        """Attributes through which a method can reach what they hold."""
+        found = set()
+        for parent in ast.walk(method):
+            if not isinstance(parent, _LOOKS_ONLY):
+                slices = parent.slice if isinstance(parent, ast.Subscript) else None
+                children = (one for one in ast.iter_child_nodes(parent) if one is not slices)
+                found |= {one.attr for one in children if _is_own(one)}
+        private = any(name.startswith("_") for name in found & self._all)
+        return self._all if private else frozenset(found)
 
 
-def _is_own(node: ast.AST) -> bool:
+_LOOKS_ONLY: Final = (ast.Compare, ast.UnaryOp, ast.FormattedValue, ast.If)
+"""Code that does no more with a value than to compare it, to test it, or to write it down."""
+
+
+def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
@@ -72,101 +147,140 @@ def _uses_whole_self(method: ast.FunctionDef) -> bool:
     return any(id(node) not in attributes for node in names)
 
 
-def _only_reads(method: ast.FunctionDef, methods: Mapping[str, ast.FunctionDef]) -> bool:
-    fresh = _fresh_locals(method)
-    return not _uses_whole_self(method) and all(
-        _is_quiet(node, fresh, methods) for statement in method.body for node in ast.walk(statement)
+def _assigned_attributes(method: ast.FunctionDef) -> frozenset[str]:
+    nodes = (node for node in ast.walk(method) if _is_own(node))
+    return frozenset(node.attr for node in nodes if isinstance(node.ctx, ast.Store | ast.Del))
+
+
+def _changes_nothing_in_place(method: ast.FunctionDef, methods: Mapping[str, ast.FunctionDef]) -> bool:
+    own = Locals(method)
+    return all(
+        _is_quiet(node, own, methods) for statement in method.body for node in ast.walk(statement)
     )
 
 
-def _is_quiet(node: ast.AST, fresh: frozenset[str], methods: Mapping[str, ast.FunctionDef]) -> bool:
-    """Whether a piece of code by itself changes nothing but the method's own variables."""
+def _is_quiet(node: ast.AST, own: Locals, methods: Mapping[str, ast.FunctionDef]) -> bool:
+    """Whether a piece of code by itself changes nothing in place but what the method has made."""
+    if _is_own(node) and isinstance(node.ctx, ast.Store):
+        return True  # assigned anew
     if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
-        return isinstance(node, ast.Subscript) and _base(node.value) in fresh
+        return isinstance(node, ast.Subscript) and own.may_change(node.value)
     if isinstance(node, ast.Global | ast.Nonlocal | ast.Lambda | ast.Await | ast.Yield | ast.YieldFrom):
         return False
-    if isinstance(node, ast.AugAssign):  # += changes a list in place, whoever else holds it
-        return isinstance(node.target, ast.Name) and node.target.id in fresh | _counters(node)
+    if isinstance(node, ast.AugAssign):  # changes a list in place, whoever else holds it
+        return _is_number(node.value) or own.may_change(node.target)
     if isinstance(node, ast.Call):
-        return _is_quiet_call(node.func, fresh, methods)
+        return _is_quiet_call(node.func, own, methods)
     return True
 
 
-def _is_quiet_call(called: ast.expr, fresh: frozenset[str], methods: Mapping[str, ast.FunctionDef]) -> bool:
+def _is_quiet_call(called: ast.expr, own: Locals, methods: Mapping[str, ast.FunctionDef]) -> bool:
     if isinstance(called, ast.Name):
-        return called.id in _QUIET_FUNCTIONS
+        return called.id in _QUIET_FUNCTIONS or called.id in own.functions
     if not isinstance(called, ast.Attribute):
         return False
     if _is_own(called):
         return called.attr in methods  # looked at by itself
-    return called.attr in _QUIET_METHODS or _base(called.value) in fresh
+    return called.attr in _QUIET_METHODS or own.may_change(called.value)
 
 
-def _counters(node: ast.AugAssign) -> frozenset[str]:
-    """The variable of an addition or division that only a number survives."""
-    literal = isinstance(node.value, ast.Constant) and isinstance(node.value.value, int | float)
-    return frozenset({node.target.id}) if literal and isinstance(node.target, ast.Name) else frozenset()
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
-def _base(node: ast.expr) -> str:
-    """``x`` of ``x``, and of ``x[…]`` where what is in ``x`` is as fresh as it."""
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+class Locals:
+    """The variables of a method that hold what it has made itself.
+
+    Attributes:
+        made: those that only ever hold containers made here.
+        filled: those of them into which nothing is put but what is made here, too.
+        functions: functions defined inside.
+    """
+
+    def __init__(self, method: ast.FunctionDef) -> None:
+        nodes = tuple(ast.walk(method))
+        assigned, put = _assigned(nodes)
+        bound = {one.arg for one in nodes if isinstance(one, ast.arg)} | _bound(nodes)
+        self.functions = frozenset(one.name for one in nodes if isinstance(one, ast.FunctionDef))
+        self.made = frozenset(
+            name for name, values in assigned.items() if name not in bound and all(map(_is_new, values))
+        )
+        self.filled = frozenset(
+            name
+            for name in self.made - _extended(nodes)
+            if all(map(_is_new_inside, assigned[name])) and all(map(_is_new, put.get(name, ())))
+        )
+
+    def may_change(self, node: ast.expr) -> bool:
+        """Whether changing what this stands for changes only what was made here: ``x`` and ``x[…]``."""
+        if isinstance(node, ast.Name):
+            return node.id in self.made
+        inside = isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)
+        return inside and node.value.id in self.filled  # type: ignore[attr-defined]
 
 
-def _fresh_locals(method: ast.FunctionDef) -> frozenset[str]:
-    """Variables that only ever hold containers made in the method, down to what is put into these."""
-    assigned: dict[str, list[ast.expr]] = {}
-    bound = {argument.arg for argument in ast.walk(method) if isinstance(argument, ast.arg)}
-    for node in ast.walk(method):
-        for target, value in _assignments(node):
-            assigned.setdefault(target, []).append(value)
-        if isinstance(node, ast.For | ast.comprehension | ast.withitem | ast.ExceptHandler | ast.NamedExpr):
-            bound |= _bound_names(node)
-    return frozenset(
-        name for name, values in assigned.items() if name not in bound and all(map(_is_fresh, values))
-    )
+_Values: TypeAlias = dict[str, list[ast.expr]]
 
 
-def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Variables and what is assigned to them or put into them."""
-    targets: list[ast.expr] = []
-    if isinstance(node, ast.Assign):
-        targets = node.targets
-    elif isinstance(node, ast.AnnAssign) and node.value is not None:
-        targets = [node.target]
-    for target in targets:
-        assert isinstance(node, ast.Assign | ast.AnnAssign)
-        assert node.value is not None
-        if isinstance(target, ast.Name):
-            yield target.id, node.value
-        elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            yield target.value.id, _put(node.value)
-        elif isinstance(target, ast.Tuple | ast.List):
-            for item in target.elts:
-                if isinstance(item, ast.Name):
-                    yield item.id, node.value
+def _assigned(nodes: Iterable[ast.AST]) -> tuple[_Values, _Values]:
+    """By variable: what is assigned to it, and what is put into it under a key."""
+    assigned: _Values = {}
+    put: _Values = {}
+    for node in nodes:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                put.setdefault(target.value.id, []).append(node.value)
+            elif isinstance(target, ast.Name):
+                assigned.setdefault(target.id, []).append(node.value)
+    return assigned, put
 
 
-def _put(value: ast.expr) -> ast.expr:
-    """What is put into a container under one key: it may be anything that is not changed through it."""
-    return value
+def _bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """Variables that get their values otherwise: loops, ``with``, ``as``, ``:=``, unpacking."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.For | ast.comprehension | ast.NamedExpr):
+            found |= _names(node.target)
+        elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+            found |= _names(node.optional_vars)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+        elif isinstance(node, ast.Tuple | ast.List) and isinstance(node.ctx, ast.Store):
+            found |= _names(node)
+    return found
 
 
-def _bound_names(node: ast.AST) -> set[str]:
-    if isinstance(node, ast.ExceptHandler):
-        return {node.name or ""}
-    target = node.optional_vars if isinstance(node, ast.withitem) else getattr(node, "target", None)
-    return {one.id for one in ast.walk(target) if isinstance(one, ast.Name)} if target else set()
+def _extended(nodes: Iterable[ast.AST]) -> set[str]:
+    """Variables on which methods are called that may put something into them."""
+    return {
+        node.func.value.id
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.attr not in _QUIET_METHODS
+    }
 
 
-def _is_fresh(value: ast.expr) -> bool:
-    """Whether an expression makes a container (of containers) that nothing else holds."""
-    if isinstance(value, ast.Constant | ast.Compare | ast.JoinedStr):
-        return True
-    if isinstance(value, ast.List | ast.Tuple | ast.Set):
-        return True
+def _names(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _is_new(value: ast.expr) -> bool:
+    """Whether an expression makes a container that nothing else holds, or a constant."""
+    made = ast.Constant | ast.Compare | ast.JoinedStr | ast.List | ast.Tuple | ast.Set | ast.Dict
+    if isinstance(value, ast.Call):
+        name = value.func.attr if isinstance(value.func, ast.Attribute) else getattr(value.func, "id", "")
+        return name in _MAKERS
+    return isinstance(value, made | ast.ListComp | ast.SetComp | ast.DictComp)
+
+
+def _is_new_inside(value: ast.expr) -> bool:
+    """Whether what an expression makes holds nothing but what is new, too."""
     if isinstance(value, ast.Dict):
-        return all(map(_is_fresh, value.values))
-    return isinstance(value, ast.ListComp | ast.SetComp)
+        return all(map(_is_new, value.values))
+    if isinstance(value, ast.List | ast.Tuple | ast.Set):
+        return all(map(_is_new, value.elts))
+    return isinstance(value, ast.Constant | ast.Compare | ast.JoinedStr)

@@ -23,6 +23,8 @@ from toolenv.errors import DataCorruptError
 
 SOURCES: Final = Path("eval_checker", "multi_turn_eval", "func_source_code")
 
+_STARTING: Final = frozenset({"__init__", "_load_scenario"})
+
 COMPUTED_KEYS: Final[Mapping[str, frozenset[str]]] = {
     "edit_ticket": frozenset({"title", "description", "status", "priority"})
 }
@@ -76,8 +78,8 @@ def _read(file: Path, name: str) -> BackendFacts:
         for tool in methods
         if not tool.startswith("_")
     }
-    running = [method for tool, method in methods.items() if tool not in ("__init__", "_load_scenario")]
-    return BackendFacts(tools, _records(running), _later(running))
+    keeping = [method for name, method in methods.items() if name not in _STARTING and effects.writes(name)]
+    return BackendFacts(tools, _records(keeping), _later(keeping))
 
 
 def _records(methods: list[ast.FunctionDef]) -> frozenset[tuple[str, ...]] | None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from toolenv.errors import ServerError, UnknownNameError, UsageError
+from toolenv.errors import ContextWindowError, ServerError, UnknownNameError, UsageError
+from toolenv.model_server import ChatServer, visible_text
 from toolenv.task import Task
 from toolenv.types import ChatMessage
 from toolenv.user import User
-
-if TYPE_CHECKING:
-    import openai
 
 STOP_MARK = "###STOP###"
 """Anywhere in a model's reply, it ends the conversation (TOOLS.md, section 3)."""
@@ -62,7 +59,7 @@ class ModelUser:
         base_url: e.g. ``"http://127.0.0.1:8000/v1"``; ``None`` is ``OPENAI_BASE_URL`` or OpenAI itself.
         temperature: ``None`` is not sent, as upstream does.
         timeout: seconds to wait for a reply.
-        retries: how often a failed request is sent again.
+        attempts: how often a request is tried.
     """
 
     def __init__(
@@ -72,19 +69,11 @@ class ModelUser:
         *,
         temperature: float | None = 0.0,
         timeout: float = 120.0,
-        retries: int = 5,
+        attempts: int = 6,
     ) -> None:
         self.name = f"llm:{model}"
-        self._model, self._base_url, self._temperature = model, base_url, temperature
-        self._timeout, self._retries = timeout, retries
-        self._connect()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("_client", "_lock")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._connect()
+        self._model, self._temperature = model, temperature
+        self._server = ChatServer(base_url=base_url, timeout=timeout, attempts=attempts)
 
     def reply(self, task: Task, said: tuple[ChatMessage, ...], seed: int) -> str | None:
         """Ask the model for the user's next message.
@@ -92,52 +81,17 @@ class ModelUser:
         Raises:
             ServerError: the server gave no text.
         """
-        import openai
-
-        sampling: dict[str, Any] = {} if self._temperature is None else {"temperature": self._temperature}
+        sampling = {} if self._temperature is None else {"temperature": self._temperature}
+        request = {"model": self._model, "messages": user_view(task, said), **sampling}
         try:
-            answer = self._server().chat.completions.create(
-                model=self._model, messages=user_view(task, said), **sampling
-            )
-        except openai.OpenAIError as error:
+            text = visible_text(self._server.complete(request))
+        except (ServerError, ContextWindowError) as error:
+            # A user who cannot go on is no failure of the agent's.
             raise ServerError(f"the simulated user's server: {error}") from error
-        text = visible_text(answer)
         if not text:
             raise ServerError("the simulated user's model sent no text")
         # As upstream does, a first message is not looked through: no conversation ends before it began.
         return None if said and STOP_MARK in text else text
-
-    def _connect(self) -> None:
-        self._client: openai.OpenAI | None = None
-        self._lock = threading.Lock()
-
-    def _server(self) -> openai.OpenAI:
-        """The client, made at first use."""
-        with self._lock:
-            if self._client is None:
-                import os
-
-                import openai
-
-                self._client = openai.OpenAI(
-                    base_url=self._base_url,
-                    api_key=os.environ.get("OPENAI_API_KEY") or "none",
-                    timeout=self._timeout,
-                    max_retries=self._retries,
-                )
-            return self._client
-
-
-def visible_text(completion: Any) -> str:
-    """The text of a completion, reasoning written before it left out; empty where a server sent none."""
-    choices = getattr(completion, "choices", None)
-    message = getattr(choices[0], "message", None) if choices else None
-    content = getattr(message, "content", None)
-    text = content.strip() if isinstance(content, str) else ""
-    if not text.startswith("<think>"):
-        return text
-    _, ended, said = text.rpartition("</think>")
-    return said.strip() if ended else ""
 
 
 def user_view(task: Task, said: Sequence[ChatMessage]) -> list[Any]:

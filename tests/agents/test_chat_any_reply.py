@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolenv.agents.chat import to_action
-from toolenv.agents.outcome import Reply, read_reply
+from toolenv.model_server.outcome import Reply, read_reply
 from toolenv.names import with_wire_names
 from toolenv.types import Stop, ToolSpec, Usage, check_action
 

@@ -20,9 +20,9 @@ from tests.support.fake_server import (
     raw,
 )
 from toolenv.agents.chat import ChatPolicy
-from toolenv.agents.outcome import requested_delay
 from toolenv.agents.settings import ChatSettings
 from toolenv.errors import ContextWindowError, ServerError
+from toolenv.model_server.outcome import requested_delay
 from toolenv.types import NO_TOKENS, Action, ChatMessage, Message, Observation, Usage
 
 ASKED = Observation((ChatMessage("user", "Add 1."),), (), 5)

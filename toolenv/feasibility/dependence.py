@@ -9,7 +9,7 @@ which makes masks smaller, never wrong.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -119,16 +119,23 @@ class Dependence:
 
     def said_before(self, step: int) -> Text:
         """All that system and user had said before decision ``step``."""
-        return self._said[min(step, len(self._said) - 1)]
+        return self._said[step]
+
+    def asked_before(self, step: int) -> Text:
+        """What the user alone had said: the query, and what followed it."""
+        return self._asked[step]
 
     @cached_property
     def _said(self) -> tuple[Text, ...]:
-        """The same by decision."""
-        texts: dict[int, Text] = {}
-        for messages in (said := tuple(_heard(self.task, self.trace))):
-            if len(messages) not in texts:
-                texts[len(messages)] = Text("\n".join(message.content for message in messages))
-        return tuple(texts[len(messages)] for messages in said)
+        return _texts(self._heard)
+
+    @cached_property
+    def _asked(self) -> tuple[Text, ...]:
+        return _texts(tuple(one for one in heard if one.role == "user") for heard in self._heard)
+
+    @cached_property
+    def _heard(self) -> tuple[tuple[ChatMessage, ...], ...]:
+        return tuple(_heard(self.task, self.trace))
 
 
 def _heard(task: Task, trace: Trace) -> Iterator[tuple[ChatMessage, ...]]:
@@ -143,6 +150,17 @@ def _heard(task: Task, trace: Trace) -> Iterator[tuple[ChatMessage, ...]]:
         if isinstance(step.action, Message) and step.reply:
             heard += (ChatMessage("user", step.reply),)
     yield heard
+
+
+def _texts(heard: Iterable[tuple[ChatMessage, ...]]) -> tuple[Text, ...]:
+    """The text of each; one and the same where no message was added."""
+    texts: list[Text] = []
+    before: tuple[ChatMessage, ...] | None = None
+    for messages in heard:
+        same = before is not None and len(messages) == len(before)
+        texts.append(texts[-1] if same else Text("\n".join(message.content for message in messages)))
+        before = messages
+    return tuple(texts)
 
 
 def is_grounded(uses: Sequence[Use], kept: Collection[int]) -> bool:

@@ -15,7 +15,7 @@ from toolenv.source import TaskSource
 from toolenv.suite import Suite
 from toolenv.task import Task
 from toolenv.trace import Trace
-from toolenv.types import Action, ChatMessage, Message, Observation, Stop, ToolCall, ToolCalls
+from toolenv.types import Action, ChatMessage, Message, Observation, Stop, ToolCalls
 
 DEFAULT_REPLAYS = 200
 """Replays of one trace that are made at most."""
@@ -147,12 +147,13 @@ def state_changes(suite: Suite, task: Task, trace: Trace) -> frozenset[int]:
     world = kernel.start(trace.seed)
     state, changed = world.digest(), set[int]()
     for one in made_calls(trace):
-        call = ToolCall(one.call.name, one.call.arguments, one.call.id, one.call.problem)
         try:
-            kernel.call(world, call, Slot(one.number, one.turn))
+            kernel.call(world, one.call, Slot(one.number, one.turn))
         except ToolFault:
             break
         before, state = state, world.digest()
         if state != before:
             changed.add(one.number)
+        if one.call.name in task.terminal_tools and one.result.kind == "ok":
+            break
     return frozenset(changed)

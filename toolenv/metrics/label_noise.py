@@ -20,8 +20,9 @@ sampling interval: it says nothing of tasks that were not run.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, NamedTuple, TypeAlias
 
 from toolenv.episode import Episode
@@ -94,12 +95,6 @@ class _Tally(NamedTuple):
     n: int
 
 
-@dataclass
-class _Count:
-    continues: int = 0
-    n: int = 0
-
-
 def _continued(episode: Episode, rule: Rule) -> bool:
     decision = episode.decision if rule == "strict" else episode.lenient_decision
     return decision == "feasible"
@@ -117,13 +112,13 @@ def _tallies(
     episodes: Iterable[Episode], status: Mapping[str, Status], rule: Rule
 ) -> tuple[_Tally, list[_Tally]]:
     """The proven tasks together, and each task whose label may be wrong."""
-    counts: dict[str, _Count] = {}
+    continues: Counter[str] = Counter()
+    n: Counter[str] = Counter()
     for episode in infeasible(episodes):
         if status.get(episode.task_id) != "feasible":
-            count = counts.setdefault(episode.task_id, _Count())
-            count.continues += _continued(episode, rule)
-            count.n += 1
-    tallies = {task: _Tally(count.continues, count.n) for task, count in counts.items()}
+            continues[episode.task_id] += _continued(episode, rule)
+            n[episode.task_id] += 1
+    tallies = {task: _Tally(continues[task], n[task]) for task in n}
     proven = [tally for task, tally in tallies.items() if status.get(task) == "infeasible"]
     doubtful = [tally for task, tally in tallies.items() if status.get(task) != "infeasible"]
     return _sum(proven), doubtful

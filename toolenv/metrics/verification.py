@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
@@ -109,8 +109,3 @@ def _coefficient(one: Coefficient) -> Estimate:
     """With its normal interval, at most 1; where no answers differ, nothing tells its spread."""
     half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * (one.error or math.nan)
     return Estimate(one.value, one.value - half, min(one.value + half, 1.0), one.n, "delta method")
-
-
-def by_name(verification: Verification) -> Mapping[str, Group]:
-    """The rows by name."""
-    return {group.name: group for group in verification.groups}

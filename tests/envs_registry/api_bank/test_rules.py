@@ -126,6 +126,11 @@ def test_upstreams_rule_for_deleted_meetings_never_holds() -> None:
     ],
 )  # fmt: skip
 def test_level_3(name: str, tested: dict[str, Any], right: bool) -> None:
-    more: dict[str, Any] = {"TaxCalculator": {"salary": 1}, "EmailReminder": {"content": "x"}}.get(name, {})
+    more = {"TaxCalculator": ("salary", 1), "EmailReminder": ("content", "x")}.get(name, ("distance", 1))
     output: Any = 1 if name == "EmailReminder" else {"salary_after_tax": 1}
-    assert is_right(apis("lv3_apis")[name].rule, tested, record(name, output, distance=1, **more)) is right
+    assert (
+        is_right(
+            apis("lv3_apis")[name].rule, tested, record(name, output, **{"distance": 1, more[0]: more[1]})
+        )
+        is right
+    )

@@ -20,9 +20,10 @@ from tests.envs_registry.stable_tool_bench.cases import make_api, make_env, make
 from tests.envs_registry.stable_tool_bench.test_cache import record
 from tests.support.fake_server import Answer, FakeServer, Request, Script, completion, error, in_order
 from toolenv.errors import ServerError, UsageError
+from toolenv.model_server import Reply, visible_text
 from toolenv.rollout import Rollout, rollout
 from toolenv.trace import Trace
-from toolenv.types import Action, Message, Stop, ToolCall, ToolCalls
+from toolenv.types import NO_TOKENS, Action, Message, Stop, ToolCall, ToolCalls
 
 QUERY = "How is the weather in Oslo?"
 GOOD = "It is 3 degrees in Oslo, with light rain."
@@ -218,7 +219,8 @@ def test_a_reason_longer_than_asked_for_is_read_all_the_same() -> None:
 
 def test_reasoning_before_the_verdict_is_left_out() -> None:
     said = '<think>{"reason": "no", "status": "unsolved"}</think>\n{"reason": "yes", "status": "solved"}'
-    assert read_answer(said, SCHEMA) == ({"reason": "yes", "status": "solved"}, "")
+    text = visible_text(Reply({"content": said}, "stop", "m", NO_TOKENS))
+    assert read_answer(text, SCHEMA) == ({"reason": "yes", "status": "solved"}, "")
 
 
 def test_quoted_data_is_one_line_and_reads_back() -> None:

@@ -48,9 +48,7 @@ def cohen_kappa(pairs: Iterable[tuple[str, str]]) -> Coefficient:
     counts = Counter(pairs)
     first, second = _shares(counts, 0), _shares(counts, 1)
     expected = math.fsum(first[one] * second[one] for one in first)
-    return _coefficient(
-        counts, _Chance(expected, lambda one, two: second[one] + first[two] - 2 * expected)
-    )
+    return _coefficient(counts, _Chance(expected, lambda one, two: second[one] + first[two] - 2 * expected))
 
 
 def gwet_ac1(pairs: Iterable[tuple[str, str]]) -> Coefficient:

@@ -90,7 +90,9 @@ def annotators(sample_path: Path) -> list[str]:
     """The names of those who have answered something of a sample, sorted; without the adjudication."""
     pattern = re.compile(re.escape(sample_path.stem) + rf"\.({_NAME.pattern})\.answers\.jsonl")
     try:
-        filled = [path.name for path in sample_path.parent.iterdir() if path.is_file() and path.stat().st_size]
+        filled = [
+            path.name for path in sample_path.parent.iterdir() if path.is_file() and path.stat().st_size
+        ]
     except OSError as error:
         raise StoreError(f"{sample_path.parent} cannot be read: {error.strerror or error}") from error
     matches = (pattern.fullmatch(name) for name in filled)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolenv.errors import ContextWindowError, ServerError
+from toolenv.model_server.outcome import Failure, Reply, load_json, read_error, read_reply
+from toolenv.stopping import strip_reasoning
 from toolenv.types import NO_TOKENS
 from toolenv.usage import as_retried
-
-from .outcome import Failure, Reply, load_json, read_error, read_reply
 
 if TYPE_CHECKING:
     import openai
@@ -25,8 +28,9 @@ class ChatServer:
     """An OpenAI-compatible server; may be shared by threads.
 
     Args:
-        base_url: e.g. ``"http://127.0.0.1:8000/v1"``; ``None`` is the openai client's default.
-        api_key: sent as the bearer token.
+        base_url: e.g. ``"http://127.0.0.1:8000/v1"``; ``None`` is ``OPENAI_BASE_URL`` or OpenAI itself.
+        api_key: sent as the bearer token; ``None`` is ``OPENAI_API_KEY``, or ``"none"`` for servers that
+            want no key.
         timeout: seconds a request may wait for bytes.
         attempts: how often a request is tried.
         sleep: waits between attempts, in seconds.
@@ -35,16 +39,27 @@ class ChatServer:
     def __init__(
         self,
         *,
-        base_url: str | None,
-        api_key: str,
-        timeout: float,
-        attempts: int,
-        sleep: Callable[[float], None],
+        base_url: str | None = None,
+        api_key: str | None = None,
+        timeout: float = 600.0,
+        attempts: int = 6,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._base_url, self._api_key, self._timeout = base_url, api_key, timeout
         self._attempts, self._sleep = attempts, sleep
         self._client: openai.OpenAI | None = None
         self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made = partial(
+            ChatServer,
+            base_url=self._base_url,
+            api_key=self._api_key,
+            timeout=self._timeout,
+            attempts=self._attempts,
+            sleep=self._sleep,
+        )
+        return made, ()
 
     @property
     def url(self) -> str:
@@ -60,7 +75,7 @@ class ChatServer:
 
                 self._client = openai.OpenAI(
                     base_url=self._base_url,
-                    api_key=self._api_key,
+                    api_key=self._api_key or os.environ.get("OPENAI_API_KEY", "").strip() or "none",
                     timeout=openai.Timeout(self._timeout, connect=min(self._timeout, CONNECT_SECONDS)),
                     max_retries=0,  # counted and paced here
                 )
@@ -123,3 +138,9 @@ class ChatServer:
         except openai.OpenAIError as error:
             return read_error(error)
         return read_reply(raw.text)
+
+
+def visible_text(reply: Reply) -> str:
+    """The text of a reply, reasoning written before it left out; empty where the server sent none."""
+    content = reply.message.get("content")
+    return strip_reasoning(content)[0].strip() if isinstance(content, str) else ""

@@ -1,0 +1,273 @@
+"""What a method of an upstream backend can return, read off its source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from envs_registry.bfcl.shapes import ANYTHING, NONE, Kept, Record, Shape, Value, value_of
+
+NOT_A_RECORD: Final = Value("text", ("<Directory: ", None))
+
+HELPERS: Final[Mapping[str, tuple[Shape, ...]]] = {
+    # A directory, or why there is none; too clever a function for the reader.
+    "_navigate_to_directory": (
+        NOT_A_RECORD,
+        Record((("error", Value("text", ("cd: '", None, "': No such file or directory"))),)),
+    )
+}
+"""What some helpers return, declared by hand."""
+
+_CALLS: Final[Mapping[str, str]] = {
+    "bool": "truth",
+    "float": "number",
+    "int": "number",
+    "len": "number",
+    "list": "list",
+    "sorted": "list",
+    "str": "text",
+}
+
+
+class Returns:
+    """The shapes that the methods of one class can return."""
+
+    def __init__(self, methods: Mapping[str, ast.FunctionDef]) -> None:
+        self._methods = methods
+
+    def of(self, name: str) -> tuple[Shape, ...]:
+        """The shapes of what a method returns; of one that never does, none."""
+        return tuple(dict.fromkeys(self._of(name, ())))
+
+    def _of(self, name: str, calling: tuple[str, ...]) -> Iterator[Shape]:
+        if name in HELPERS:
+            yield from HELPERS[name]
+            return
+        if name in calling:
+            yield ANYTHING
+            return
+        method = self._methods[name]
+        scope = _Scope(self, method, (*calling, name))
+        for node, records_only in _return_statements(method.body):
+            value = node.value or ast.Constant(None)
+            for shape in scope.shapes(value):
+                if not records_only or shape == ANYTHING or not isinstance(shape, Value):
+                    yield shape
+        if not _always_leaves(method.body):
+            yield NONE
+
+
+class _Scope:
+    """One method, where variables stand for what is assigned to them."""
+
+    def __init__(self, returns: Returns, method: ast.FunctionDef, calling: tuple[str, ...]) -> None:
+        self._returns, self._calling = returns, calling
+        self._nodes = tuple(ast.walk(method))
+        self._parameters = {node.arg for node in self._nodes if isinstance(node, ast.arg)}
+
+    def shapes(self, node: ast.expr, seen: tuple[str, ...] = ()) -> Iterator[Shape]:
+        """The shapes of an expression's value."""
+        if isinstance(node, ast.Dict):
+            yield _record(node)
+        elif isinstance(node, ast.IfExp):
+            yield from self.shapes(node.body, seen)
+            yield from self.shapes(node.orelse, seen)
+        elif isinstance(node, ast.Name):
+            yield from self._variable(node.id, seen)
+        elif isinstance(node, ast.Call) and _own_name(node.func) in self._returns._methods:
+            yield from self._returns._of(_own_name(node.func), self._calling)
+        else:
+            kept = _kept(node)
+            yield kept if kept is not None else _value(node)
+
+    def _variable(self, name: str, seen: tuple[str, ...]) -> Iterator[Shape]:
+        if name in self._parameters or name in seen or self._changes_unseen(name):
+            yield ANYTHING
+            return
+        later = tuple(self._later(name))
+        for value in self._assigned(name):
+            found = self.shapes(value, (*seen, name)) if isinstance(value, ast.expr) else iter((value,))
+            for shape in found:
+                yield _with_later(shape, later)
+
+    def _assigned(self, name: str) -> Iterator[ast.expr | Shape]:
+        """Everything a variable can hold."""
+        for node in self._nodes:
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                    if isinstance(target, ast.Name):
+                        yield from (node.value,) if target.id == name else ()
+                    elif not isinstance(target, ast.Subscript | ast.Attribute) and name in _names(target):
+                        yield ANYTHING
+            elif isinstance(node, ast.For) and name in _names(node.target):
+                yield _item_of(node) if isinstance(node.target, ast.Name) else ANYTHING
+            elif (
+                (isinstance(node, ast.AugAssign | ast.NamedExpr) and name in _names(node.target))
+                or (
+                    isinstance(node, ast.withitem)
+                    and node.optional_vars
+                    and name in _names(node.optional_vars)
+                )
+                or (isinstance(node, ast.ExceptHandler) and node.name == name)
+            ):
+                yield ANYTHING
+
+    def _later(self, name: str) -> Iterator[tuple[str, Value]]:
+        """Keys set in a dictionary after it was made."""
+        for node in self._nodes:
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Subscript) and _is_name(target.value, name):
+                        assert isinstance(target.slice, ast.Constant)
+                        yield str(target.slice.value), _value(node.value)
+
+    def _changes_unseen(self, name: str) -> bool:
+        """Whether a dictionary changes in ways that :meth:`_later` does not show."""
+        for node in self._nodes:
+            if isinstance(node, ast.Subscript) and _is_name(node.value, name):
+                if isinstance(node.ctx, ast.Del):
+                    return True
+                if isinstance(node.ctx, ast.Store) and not isinstance(node.slice, ast.Constant):
+                    return True
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                changing = {"update", "pop", "popitem", "setdefault", "clear"}
+                if _is_name(node.func.value, name) and node.func.attr in changing:
+                    return True
+        return False
+
+
+def _with_later(shape: Shape, later: tuple[tuple[str, Value], ...]) -> Shape:
+    if not later or isinstance(shape, Value):
+        return shape
+    if isinstance(shape, Record):
+        return Record(shape.fields, (*shape.later, *later))
+    return Kept(shape.attribute, shape.depth, shape.later | {key for key, _ in later})
+
+
+def _record(node: ast.Dict) -> Shape:
+    fields = []
+    for key, value in zip(node.keys, node.values, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            return Value("record")
+        fields.append((key.value, _value(value)))
+    return Record(tuple(fields))
+
+
+def _kept(node: ast.expr) -> Kept | None:
+    """``self.x``, an item of it, or a copy of either."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr == "copy" and not node.args:
+            return _kept(node.func.value)
+        return None
+    if isinstance(node, ast.Call) and _is_name(node.func, "deepcopy"):
+        return _kept(node.args[0])
+    if _own_name(node):
+        return Kept(_own_name(node), 0)
+    if isinstance(node, ast.Subscript) and _own_name(node.value):
+        return Kept(_own_name(node.value), 1)
+    return None
+
+
+def _item_of(loop: ast.For) -> Shape:
+    """What a loop over an attribute, or over its values, runs through."""
+    source = loop.iter
+    if (
+        isinstance(source, ast.Call)
+        and isinstance(source.func, ast.Attribute)
+        and source.func.attr == "values"
+    ):
+        source = source.func.value
+        return Kept(_own_name(source), 1) if _own_name(source) else ANYTHING
+    return Kept(_own_name(source), 1) if _own_name(source) else ANYTHING
+
+
+def _value(node: ast.expr) -> Value:
+    """What is known of the value of an expression inside a dictionary, or returned by itself."""
+    if isinstance(node, ast.Constant):
+        return value_of(node.value)
+    if isinstance(node, ast.JoinedStr | ast.BinOp):
+        parts = _text_parts(node)
+        return ANYTHING if parts is None else Value("text", parts)
+    if isinstance(node, ast.Compare) or (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)):
+        return Value("truth")
+    if isinstance(node, ast.List | ast.ListComp):
+        return Value("list")
+    if isinstance(node, ast.Dict | ast.DictComp):
+        return Value("record")
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return Value(_CALLS.get(node.func.id, ""))
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "join":
+        return Value("text")
+    return ANYTHING
+
+
+def _text_parts(node: ast.expr) -> tuple[str | None, ...] | None:
+    """The fixed parts of a text put together; ``None`` of what is no text for sure."""
+    if isinstance(node, ast.Constant):
+        return (node.value,) if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        return tuple(
+            part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else None
+            for part in node.values
+        )
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        left, right = _text_parts(node.left), _text_parts(node.right)
+        if left is None and right is None:
+            return None
+        return (*(left or (None,)), *(right or (None,)))
+    return None
+
+
+def _return_statements(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.Return, bool]]:
+    """Return statements, and whether each returns a variable just found to be a dictionary."""
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            yield statement, False
+        elif isinstance(statement, ast.If) and _returns_found_record(statement):
+            assert isinstance(statement.body[0], ast.Return)
+            yield statement.body[0], True
+            yield from _return_statements(statement.orelse)
+        elif not isinstance(statement, ast.FunctionDef | ast.ClassDef):
+            for field in ("body", "orelse", "finalbody"):
+                yield from _return_statements(getattr(statement, field, ()))
+            for handler in getattr(statement, "handlers", ()):
+                yield from _return_statements(handler.body)
+
+
+def _returns_found_record(statement: ast.If) -> bool:
+    """``if isinstance(x, dict): return x``."""
+    test, first = statement.test, statement.body[0]
+    return (
+        isinstance(first, ast.Return)
+        and isinstance(first.value, ast.Name)
+        and isinstance(test, ast.Call)
+        and _is_name(test.func, "isinstance")
+        and _is_name(test.args[0], first.value.id)
+        and _is_name(test.args[1], "dict")
+    )
+
+
+def _always_leaves(body: list[ast.stmt]) -> bool:
+    """Whether a block surely ends in a return or a raise."""
+    last = body[-1]
+    if isinstance(last, ast.Return | ast.Raise):
+        return True
+    if isinstance(last, ast.If):
+        return bool(last.orelse) and _always_leaves(last.body) and _always_leaves(last.orelse)
+    if isinstance(last, ast.Try):
+        return _always_leaves(last.body) and all(_always_leaves(one.body) for one in last.handlers)
+    return False
+
+
+def _own_name(node: ast.AST) -> str:
+    own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    return node.attr if own and isinstance(node, ast.Attribute) else ""
+
+
+def _is_name(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
