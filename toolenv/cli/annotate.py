@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 
 import envs_registry
@@ -139,7 +138,7 @@ def _ask(session: Session) -> None:
 
     try:
         answer_in_terminal(session, ask, typer.echo)
-    except click.exceptions.Abort:
+    except typer.Abort:
         typer.echo()
 
 

@@ -1,20 +1,20 @@
 r"""FCR where some labels are wrong: over certified tasks only, and the range it must lie in.
 
-FCR divides false continues by infeasible tasks, and a task labelled infeasible may be feasible after all: the
-paper's own annotators rejected 5% (Appendix B). With K continues among N labels of which at most M are wrong,
-the FCR over the truly infeasible tasks is lowest where every wrong label was a continue and highest where none
-was::
+FCR divides false continues by infeasible tasks, and a task labelled infeasible may be feasible after all:
+the paper's own annotators rejected 5% (Appendix B). With K continues among N labels of which at most M are
+wrong, the FCR over the truly infeasible tasks is lowest where every wrong label was a continue and highest
+where none was::
 
     max(0, K - M) / (N - M)  ≤  FCR  ≤  min(1, K / (N - M))
 
-With F = K / N and ε = M / N that is [(F - ε) / (1 - ε), F / (1 - ε)], cut to [0, 1]. Both ends move outward as
-M grows, so that they hold for fewer wrong labels, too. Here M is counted over the whole set of labels and may
-all lie in the tasks that were run; a task proven infeasible is never among the wrong ones, one proven feasible
-always is.
+With F = K / N and ε = M / N that is [(F - ε) / (1 - ε), F / (1 - ε)], cut to [0, 1]. Both ends move outward
+as M grows, so that they hold for fewer wrong labels, too. M counts wrong labels in all of the masks; where
+fewer tasks were run, all of them may lie among those. A task proven infeasible is never among the wrong ones,
+one proven feasible always is.
 
-M itself is an estimate: of N labels, those that people did not confirm, at the upper end of the Wilson interval.
-The range is thus right for the tasks at hand with the confidence of that end (97.5%, one-sided). It is no
-sampling interval: it says nothing of tasks that were not run.
+M itself is an estimate: the share of labels that people did not confirm, at the upper end of its Wilson
+interval, times the number of labels. The range is thus right for the tasks at hand with the confidence of
+that end (97.5%, one-sided). It is no sampling interval: it says nothing of tasks that were not run.
 """
 
 from __future__ import annotations

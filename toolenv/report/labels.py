@@ -1,4 +1,4 @@
-"""False continue rates beside what is known of the labels: over certified tasks, and the range errors leave."""
+"""False continue rates and the errors of labels: over certified tasks, and the range that errors leave."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 CAPTION = (
-    "Range: what the FCR of the tasks at hand can be, given how many labels may be wrong; no sampling interval. "
-    "Certified: over tasks proven infeasible, with its 95% interval."
+    "Range: what the FCR of the tasks at hand can be, given how many labels may be wrong; no sampling "
+    "interval. Certified: over tasks proven infeasible, with its 95% interval."
 )
 
 

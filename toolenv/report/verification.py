@@ -73,11 +73,13 @@ def _table(verification: Verification) -> Table:
 
 def _lines(verification: Verification) -> Iterator[str]:
     yield f"Cohen's κ {_coefficient(verification.kappa)}; Gwet's AC1 {_coefficient(verification.ac1)}"
-    yield f"{counted(verification.disagreements, 'disagreement')}, {counted(verification.unsure, 'item')} with an unsure"
+    unsure = counted(verification.unsure, "item")
+    yield f"{counted(verification.disagreements, 'disagreement')}, {unsure} with an unsure among the answers"
     if verification.unanswered:
         yield f"{counted(verification.unanswered, 'item')} not answered by both annotators"
     if verification.unsettled:
-        yield f"{counted(verification.unsettled, 'item')} to settle: toolenv annotate answer FILE --adjudicate"
+        unsettled = counted(verification.unsettled, "item")
+        yield f"{unsettled} to settle: toolenv annotate answer FILE --adjudicate"
     if verification.total.precision.withheld:
         yield "Precision is withheld while verdicts are open; brackets hold what it may still become."
 

@@ -2,7 +2,8 @@
 
 Of ``sample.json`` the answers of ``ann`` are in ``sample.ann.answers.jsonl``::
 
-    {"version": 1, "sample": "sha256:…", "annotator": "ann", "item": "BFCL/multiple_0", "answer": "no", "note": ""}
+    {"version": 1, "sample": "sha256:…", "annotator": "ann", "item": "BFCL/multiple_0",
+     "answer": "no", "note": ""}
 
 The last answer to an item counts; earlier ones stay in the file.
 """

@@ -11,8 +11,9 @@
                 "remaining": [… likewise …]}, …],
      "hash": "sha256:…"}
 
-``manifest`` is the hash of the mask manifest whose masks were sampled, ``population`` the number of its masked
-tasks. ``adds`` names tools that are offered only from that turn on. ``hash`` covers the rest; answers name it.
+``manifest`` is the hash of the mask manifest whose masks were sampled, ``population`` the number of its
+masked tasks. ``adds`` names tools that are offered only from that turn on. ``hash`` covers the rest; answers
+name it.
 """
 
 from __future__ import annotations

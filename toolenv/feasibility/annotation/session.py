@@ -51,7 +51,7 @@ class Session:
         self.log.add(self.items[index].id, checked_answer(choice, note))
 
     def next_open(self, start: int = 0) -> int | None:
-        """The first unanswered item from ``start`` on, then from the beginning; ``None`` if all are answered."""
+        """The first unanswered item from ``start`` on, then from the beginning; ``None`` if there is none."""
         order = [*range(start, len(self.items)), *range(start)]
         return next((index for index in order if self.answer(index) is None), None)
 
@@ -74,9 +74,7 @@ def annotation(sample_path: Path, name: str) -> Iterator[Session]:
         raise UsageError(f"annotator {name!r}: that name is kept; --adjudicate settles disagreements")
     with AnswerLog(sample_path, sample, name) as log:
         if read_answers(answers_path(sample_path, ADJUDICATION), sample, ADJUDICATION):
-            raise UsageError(
-                f"{sample_path}: disagreements are being settled, so no annotator's answer may change any more"
-            )
+            raise UsageError(f"{sample_path}: disagreements are being settled, so annotators' answers stand")
         yield Session(name, sample.items, log)
 
 

@@ -32,7 +32,7 @@ def schema_text(tool: ToolSpec) -> str:
 
 
 def item_text(item: Item, place: str, said_before: Mapping[str, Answer]) -> str:
-    """An item for a terminal, safe to print; a task's own lines begin with a bar, so that none can pose as ours.
+    """An item for a terminal, safe to print. Lines of the task's own begin with a bar: none can pose as ours.
 
     Args:
         item: the task.
