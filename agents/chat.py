@@ -10,12 +10,13 @@ from typing import Any
 
 from toolenv.errors import UnknownNameError
 from toolenv.model_server import ChatServer, Reply
+from toolenv.received import normalise_message
 from toolenv.rendering import cut
 from toolenv.types import Action, Malformed, Observation, ToolSpec, Usage
 
-from .parsing import MAX_RECORD, normalise_message, parse_reply
+from .parsing import MAX_RECORD, parse_reply
 from .preflight import preflight
-from .prompts import system_prompt
+from .prompts import prompt_for
 from .settings import ChatSettings, key_of, sampling
 from .wire import WireForm, to_openai_messages, to_openai_tools
 
@@ -83,10 +84,9 @@ class ChatPolicy:
         sequence of ours (FIELD-016).
         """
         tools = to_openai_tools(observation.tools)
-        protocol = {} if self.settings.protocol is None else {"protocol": self.settings.protocol}
         messages = to_openai_messages(
             observation,
-            system_prompt=system_prompt(tools_offered=bool(tools), **protocol),
+            system_prompt=prompt_for(observation, self.settings.protocol),
             form=self._form,
             reasoning=memory,
         )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from toolenv.types import Observation
+
 PROMPT_VERSION = 1
 """Raised whenever a text below changes: scores under different versions do not compare."""
 
@@ -33,3 +37,24 @@ def system_prompt(*, tools_offered: bool, protocol: str = FEASIBILITY_PROMPT) ->
     """
     parts = (protocol, "" if tools_offered else NO_TOOLS_NOTE)
     return "\n\n".join(part for part in parts if part)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfContained(Observation):
+    """An observation whose messages say all there is to say: what a planner sees in its rounds.
+
+    A model's policy puts no prompt of its own before it, and no word on tools that are not offered.
+    """
+
+
+def prompt_for(observation: Observation, protocol: str | None = None) -> str:
+    """The policy's own part of the system message to an observation.
+
+    Args:
+        observation: what is asked.
+        protocol: what to say instead of Appendix F; ``None`` says that.
+    """
+    if isinstance(observation, SelfContained):
+        return ""
+    chosen = FEASIBILITY_PROMPT if protocol is None else protocol
+    return system_prompt(tools_offered=bool(observation.tools), protocol=chosen)

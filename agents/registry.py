@@ -1,14 +1,16 @@
-"""Agent specs: ``oracle``, ``chat:MODEL``, ``my_module:my_agent``.
+"""Agent specs: ``oracle``, ``chat:MODEL``, ``my_module:my_agent``, ``planner(chat:A)->executor(chat:B)``.
 
 A module here that has ``make(argument, options) -> Policy`` is an agent: its file name, with ``-`` for
-``_``, is its spec. It needs no entry in any list.
+``_``, is its spec. One that has ``compose(arguments, inner) -> Policy`` makes an agent of another one, and
+its spec is ``NAME(ARGUMENT,…,SPEC)``. Neither needs an entry in any list.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,21 +18,36 @@ from typing import Any
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.policy import Policy, as_policy
 
+from .planner import EXECUTOR, PLANNER, PlannerExecutor
+from .specs import Combined, Name, Pair, Spec, misplaced, parse_spec
+
+PAIR = f"{PLANNER}(SPEC)->{EXECUTOR}(SPEC)"
+
 
 @cache
 def agent_names() -> tuple[str, ...]:
     """The specs that need no module of the user's own."""
+    return _names_with("make")
+
+
+@cache
+def combinator_names() -> tuple[str, ...]:
+    """The names of agents that are made of another one."""
+    return _names_with("compose")
+
+
+def _names_with(function: str) -> tuple[str, ...]:
     modules = pkgutil.iter_modules([str(Path(__file__).parent)])
     names = (module.name.replace("_", "-") for module in modules)
-    return tuple(sorted(name for name in names if _maker(name) is not None))
+    return tuple(sorted(name for name in names if _function(name, function) is not None))
 
 
-def _maker(name: str) -> Callable[[str, Mapping[str, Any]], Policy] | None:
-    """``make`` of the module that a spec names; only that module is imported."""
+def _function(name: str, function: str) -> Callable[..., Policy] | None:
+    """``make`` or ``compose`` of the module that a spec names; only that module is imported."""
     module = name.replace("-", "_")
     if not module.isidentifier() or not (Path(__file__).parent / f"{module}.py").exists():
         return None
-    return getattr(importlib.import_module(f".{module}", __package__), "make", None)
+    return getattr(importlib.import_module(f".{module}", __package__), function, None)
 
 
 def make_agent(spec: str, options: Mapping[str, Any] | None = None) -> Policy:
@@ -38,19 +55,78 @@ def make_agent(spec: str, options: Mapping[str, Any] | None = None) -> Policy:
 
     Args:
         spec: ``NAME``, ``NAME:ARGUMENT``, or ``module:attribute`` for one's own policy, policy class or
-            function ``observation -> action``.
-        options: settings for agents that have some, e.g. ``base_url``.
+            function ``observation -> action``; and agents made of these, see :mod:`toolenv.agents.specs`.
+        options: settings for agents that have some, e.g. ``base_url``. Those that begin with ``planner.`` or
+            ``executor.`` are for that part of a pair alone, and go before the others there.
 
     Raises:
         UnknownNameError: neither an agent nor an importable module; the nearest are named.
-        UsageError: the spec's argument cannot be used.
+        UsageError: the spec, or an argument in it, cannot be used; where that stands is named.
     """
+    options = options or {}
+    _refuse_keys(options)
+    tree = parse_spec(spec)
+    return _named(spec, options) if isinstance(tree, Name) else _build(tree, options, spec)
+
+
+def _build(tree: Spec, options: Mapping[str, Any], whole: str) -> Policy:
+    """The policy of a part of the spec ``whole``."""
+    if isinstance(tree, Pair):
+        return PlannerExecutor(
+            _build(tree.planner, for_role(PLANNER, options), whole),
+            _build(tree.executor, for_role(EXECUTOR, options), whole),
+        )
+    if isinstance(tree, Name):
+        with _placed(whole, tree.at):
+            return _named(tree.text, options)
+    inner = _build(tree.inner, options, whole)
+    with _placed(whole, tree.at):
+        return _combined(tree, inner)
+
+
+@contextmanager
+def _placed(whole: str, at: int) -> Iterator[None]:
+    """Say of a mistake where in the spec it is."""
+    try:
+        yield
+    except UsageError as error:
+        error.args = (misplaced(whole, at, str(error)),)
+        raise
+
+
+def for_role(role: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of one part of a pair: the shared ones, and before them its own."""
+    roles = (f"{PLANNER}.", f"{EXECUTOR}.")
+    shared = {name: value for name, value in options.items() if not name.startswith(roles)}
+    own = {name.partition(".")[2]: value for name, value in options.items() if name.startswith(f"{role}.")}
+    return {**shared, **own}
+
+
+def _refuse_keys(options: Mapping[str, Any]) -> None:
+    """A key that is given for one role would be written into the run's record."""
+    for name in options:
+        if name.endswith(".api_key"):
+            raise UsageError(f"option {name}: a key cannot be given for one role; set OPENAI_API_KEY")
+
+
+def _combined(tree: Combined, inner: Policy) -> Policy:
+    compose = _function(tree.name, "compose")
+    if compose is None:
+        raise UnknownNameError("agent made of others", tree.name, [*combinator_names(), PLANNER])
+    return compose(tree.arguments, inner)
+
+
+def _named(spec: str, options: Mapping[str, Any]) -> Policy:
     name, _, argument = spec.partition(":")
-    maker = _maker(name)
+    maker = _function(name, "make")
     if maker is not None:
-        return maker(argument, options or {})
+        return maker(argument, options)
+    if name in (PLANNER, EXECUTOR) or name in combinator_names():
+        form = PAIR if name in (PLANNER, EXECUTOR) else f"{name}(…,SPEC)"
+        raise UsageError(f"agent {spec!r} is made of others: write {form}")
     if not argument:
-        raise UnknownNameError("agent", spec, [*agent_names(), "module:attribute"])
+        others = (f"{one}(…)" for one in combinator_names())
+        raise UnknownNameError("agent", spec, [*agent_names(), *others, PAIR, "module:attribute"])
     return _own(name, argument)
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import envs_registry
 from tests.support.real_model import RealServer
-from toolenv.runner.reading import read_rollouts
+from toolenv.runner.reading import read_episodes, read_rollouts
 
 pytestmark = [pytest.mark.real_model, pytest.mark.slow]
 
@@ -56,3 +57,34 @@ def test_chat_on_clean_and_infeasible_bfcl_tasks_over_http(
             "fass",
             "tc_ratio",
         }
+
+
+# This small model reads about 100 tokens a second, so the prompts have to share their beginnings (the clean
+# τ-bench tasks all have the same tools) or be short (the pool of a dialogue instead of all of API-Bank).
+FIVE = {
+    "TauBench": ("ToolFeas/TauBench-clean-v0",),
+    "APIBank": ("ToolFeas/APIBank-clean-v0", "--suite-option", "pool=dialogue"),
+    "StableToolBench": ("ToolFeas/StableToolBench-infeasible-v0",),
+}
+
+
+@pytest.mark.parametrize("suite", FIVE)
+def test_five_tasks_of_each_other_suite(
+    real_server: RealServer, shared_datasets: Path, suite: str, tmp_path: Path
+) -> None:
+    key = envs_registry.get_suite(suite).data
+    envs_registry.data_store().pull(key, shared_datasets / key)
+    out = tmp_path / "run"
+    command = [
+        *(sys.executable, "-c", "from toolenv.cli import main; main()", "run", *FIVE[suite]),
+        *("--limit", "5", "--agent", f"chat:{real_server.model}", "--base-url", real_server.base_url),
+        *("--agent-option", "max_tokens=16", "--max-turns", "1", "--out", str(out)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=os.environ, check=False)
+    print(done.stdout, done.stderr)
+    assert done.returncode == 0, done.stderr
+    episodes = list(read_episodes(out))
+    assert len(episodes) == 5
+    for episode in episodes:
+        assert episode.valid, episode.error
+        assert (episode.input_tokens or 0) > 100

@@ -139,7 +139,9 @@ def decide_text(text: str) -> Decision:
 
 def _score(task: Task, trace: Trace, decision: Decision) -> Score:
     if decision.strict == "infeasible":
-        return Score(False, "stopped")
+        # A task that no behaviour can be judged on is not failed by stopping either.
+        unassessable = "no_reference" in task.flags and task.reference.score(trace).success is None
+        return Score(None if unassessable else False, "stopped")
     if trace.ending == "context_window":
         return Score(False, "the conversation outgrew the model's context window")
     return task.reference.score(trace)

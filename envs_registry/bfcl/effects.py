@@ -75,6 +75,9 @@ _QUIET_METHODS: Final = frozenset(
 )
 """Methods that change nothing, whatever they are called on; the last three are of upstream's files."""
 
+_TAKING: Final = frozenset("clear discard pop remove".split())
+"""Methods that only remove from what they are called on."""
+
 _MAKERS: Final = frozenset("copy deepcopy dict list set sorted".split())
 """What makes a new container, be it of old things."""
 
@@ -88,8 +91,8 @@ class Effects:
     A method changes the attributes it assigns to. If it changes anything in place, it may also have changed
     whatever any of the attributes holds that it or a method it calls mentions, other than to compare it or to
     write it into a text: there is no other way to reach what the instance keeps. An attribute whose name
-    begins with ``_`` may stand for a part of another, so that such a mention counts for all. Random streams
-    apart.
+    begins with ``_`` may stand for a part of another, so that such a mention counts for all, unless nothing
+    is ever put there but what is new. Random streams apart.
     """
 
     def __init__(self, methods: Mapping[str, ast.FunctionDef]) -> None:
@@ -100,6 +103,7 @@ class Effects:
             for node in ast.walk(method)
             if _is_own(node) and node.attr not in methods and node.attr != _OWN_RANDOM
         )
+        self._apart = _holding_new_only(methods)
 
     def writes(self, name: str) -> frozenset[str]:
         """The attributes that a method may change."""
@@ -107,9 +111,24 @@ class Effects:
         if any(map(_uses_whole_self, called)):
             return self._all
         found = {attribute for one in called for attribute in _assigned_attributes(one)}
+        found |= {attribute for one in called for attribute in self._apart if _mentions(one, attribute)}
         if not all(_changes_nothing_in_place(one, self._methods) for one in called):
             found |= {attribute for one in called for attribute in self._reached(one)}
         return frozenset(found & self._all)
+
+    def shrinks(self, name: str) -> frozenset[str]:
+        """The attributes from which a method may take something, but into which it puts nothing."""
+        called = [self._methods[one] for one in sorted(self._called(name, set()))]
+        return frozenset(
+            attribute
+            for attribute in self.writes(name)
+            if not attribute.startswith("_") and all(_only_takes(one, attribute) for one in called)
+        )
+
+    def draws(self, name: str) -> bool:
+        """Whether a method takes from the random stream."""
+        called = (self._methods[one] for one in self._called(name, set()))
+        return any(_is_own(node) and node.attr == _OWN_RANDOM for one in called for node in ast.walk(one))
 
     def _called(self, name: str, seen: set[str]) -> set[str]:
         """A method and the methods it calls, and they call."""
@@ -122,18 +141,32 @@ class Effects:
 
     def _reached(self, method: ast.FunctionDef) -> frozenset[str]:
         """Attributes through which a method can reach what they hold."""
-        found = set()
-        for parent in ast.walk(method):
-            if not isinstance(parent, _LOOKS_ONLY):
-                slices = parent.slice if isinstance(parent, ast.Subscript) else None
-                children = (one for one in ast.iter_child_nodes(parent) if one is not slices)
-                found |= {one.attr for one in children if _is_own(one)}
+        parents = {child: parent for parent in ast.walk(method) for child in ast.iter_child_nodes(parent)}
+        found = {
+            node.attr
+            for node in ast.walk(method)
+            if _is_own(node) and node.attr not in self._apart and not _is_looked_at(node, parents)
+        }
         private = any(name.startswith("_") for name in found & self._all)
         return self._all if private else frozenset(found)
 
 
 _LOOKS_ONLY: Final = (ast.Compare, ast.UnaryOp, ast.FormattedValue, ast.If)
 """Code that does no more with a value than to compare it, to test it, or to write it down."""
+
+
+def _is_looked_at(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    """Whether an attribute, or a part taken of it, is only looked at."""
+    parent = parents[node]
+    while True:
+        if isinstance(parent, ast.Subscript) and parent.slice is node:
+            return True
+        is_part = isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Load)
+        is_method = isinstance(parent, ast.Attribute) and parent.attr in _QUIET_METHODS
+        is_call = isinstance(parent, ast.Call) and parent.func is node
+        if not (is_part or is_method or is_call):
+            return isinstance(parent, _LOOKS_ONLY)
+        node, parent = parent, parents[parent]
 
 
 def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
@@ -145,6 +178,44 @@ def _uses_whole_self(method: ast.FunctionDef) -> bool:
     attributes = {id(node.value) for node in ast.walk(method) if isinstance(node, ast.Attribute)}
     names = (node for node in ast.walk(method) if isinstance(node, ast.Name) and node.id == "self")
     return any(id(node) not in attributes for node in names)
+
+
+def _only_takes(method: ast.FunctionDef, attribute: str) -> bool:
+    """Whether a method does no more with an attribute than look at it and remove what is in it."""
+    parents = {child: parent for parent in ast.walk(method) for child in ast.iter_child_nodes(parent)}
+    return all(
+        _is_looked_at(node, parents) or _is_taken_from(node, parents)
+        for node in ast.walk(method)
+        if _is_own(node) and node.attr == attribute
+    )
+
+
+def _is_taken_from(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
+    """``self.x.remove(…)`` and ``del self.x[…]``."""
+    parent = parents[node]
+    if isinstance(parent, ast.Subscript):
+        return isinstance(parent.ctx, ast.Del) and parent.value is node
+    is_statement = isinstance(parents.get(parents.get(parent, parent), parent), ast.Expr)
+    return isinstance(parent, ast.Attribute) and parent.attr in _TAKING and is_statement
+
+
+def _mentions(method: ast.FunctionDef, attribute: str) -> bool:
+    return any(_is_own(node) and node.attr == attribute for node in ast.walk(method))
+
+
+def _holding_new_only(methods: Mapping[str, ast.FunctionDef]) -> frozenset[str]:
+    """The private attributes to which nothing is assigned, and into which nothing put, but what is new."""
+    nodes = tuple(node for method in methods.values() for node in ast.walk(method))
+    kept: dict[str, list[bool]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                is_put = isinstance(target, ast.Subscript)
+                place = target.value if isinstance(target, ast.Subscript) else target
+                if _is_own(place):
+                    is_new = _is_new(node.value) if is_put else _is_new_inside(node.value)
+                    kept.setdefault(place.attr, []).append(is_new)
+    return frozenset(name for name, new in kept.items() if name.startswith("_") and all(new))
 
 
 def _assigned_attributes(method: ast.FunctionDef) -> frozenset[str]:

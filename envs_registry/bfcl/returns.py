@@ -40,6 +40,19 @@ class Returns:
         """The shapes of what a method returns; of one that never does, none."""
         return tuple(dict.fromkeys(self._of(name, ())))
 
+    def put_into(self, attribute: str, names: Iterable[str]) -> tuple[Shape, ...] | None:
+        """The shapes of what methods put into an attribute; ``None`` if they do more than put and remove."""
+        found: list[Shape] = []
+        for name in names:
+            method = self._methods[name]
+            scope = _Scope(self, method, (name,))
+            for node in ast.walk(method):
+                if _changes_otherwise(node, attribute):
+                    return None
+                for value in _put(node, attribute):
+                    found += scope.shapes(value)
+        return tuple(dict.fromkeys(found))
+
     def _of(self, name: str, calling: tuple[str, ...]) -> Iterator[Shape]:
         if name in HELPERS:
             yield from HELPERS[name]
@@ -77,6 +90,11 @@ class _Scope:
             yield from self._variable(node.id, seen)
         elif isinstance(node, ast.Call) and _own_name(node.func) in self._returns._methods:
             yield from self._returns._of(_own_name(node.func), self._calling)
+        elif _is_get(node):
+            assert isinstance(node, ast.Call)
+            assert isinstance(node.func, ast.Attribute)
+            yield Kept(_own_name(node.func.value), 1)
+            yield from self.shapes(node.args[1], seen) if len(node.args) > 1 else (NONE,)
         else:
             kept = _kept(node)
             yield kept if kept is not None else _value(node)
@@ -167,6 +185,42 @@ def _kept(node: ast.expr) -> Kept | None:
     if isinstance(node, ast.Subscript) and _own_name(node.value):
         return Kept(_own_name(node.value), 1)
     return None
+
+
+def _is_get(node: ast.expr) -> bool:
+    """``self.x.get(…)``."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "get"
+        and bool(_own_name(node.func.value))
+    )
+
+
+_PUTTING: Final = frozenset("add append".split())
+_NOT_PUTTING: Final = frozenset(
+    "clear copy count discard get index items keys pop popitem remove values".split()
+)
+
+
+def _put(node: ast.AST, attribute: str) -> Iterator[ast.expr]:
+    """What ``self.x[…] = …`` and ``self.x.append(…)`` put there."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            if isinstance(target, ast.Subscript) and _own_name(target.value) == attribute:
+                yield node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if _own_name(node.func.value) == attribute and node.func.attr in _PUTTING:
+            yield from node.args
+
+
+def _changes_otherwise(node: ast.AST, attribute: str) -> bool:
+    """Whether a piece of code may change an attribute other than by putting in or taking out an item."""
+    if _own_name(node) == attribute:
+        return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return _own_name(node.func.value) == attribute and node.func.attr not in _PUTTING | _NOT_PUTTING
+    return False
 
 
 def _item_of(loop: ast.For) -> Shape:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -65,15 +65,18 @@ class Store:
 
     Attributes:
         initial: those of its attributes before the first call that are JSON values.
-        records: the keys of each dictionary that its source writes out; ``None`` if some are computed.
-        later: keys that its source sets in dictionaries it has already made; ``None`` if some are computed.
         written: attributes that some tool may change.
+        puts: for each of these the shapes of the items that tools put into it; ``None`` where that, or what
+            else becomes of the attribute, cannot be said.
+        later: keys that tools set in dictionaries that exist already; ``None`` if any.
+        adjusted: attributes with items that are no containers and that tools add to.
     """
 
     initial: Mapping[str, Any]
-    records: frozenset[tuple[str, ...]] | None
-    later: frozenset[str] | None
     written: frozenset[str]
+    puts: Mapping[str, tuple[Shape, ...] | None]
+    later: frozenset[str] | None
+    adjusted: frozenset[str]
 
 
 def value_of(constant: Any) -> Value:
@@ -138,17 +141,41 @@ def _may_hold(item: Any, value: Value) -> bool:
 def _may_be_kept(text: str, read: dict[str, Any] | None, shape: Kept, store: Store) -> bool:
     if shape.attribute not in store.initial:
         return True
-    items = tuple(_items(store.initial[shape.attribute], shape.depth))
+    kept = store.initial[shape.attribute]
     if shape.attribute not in store.written and not shape.later:
-        return text in map(_written, items)
-    if read is None or store.records is None or store.later is None or not shape.depth:
+        return text in map(_written, _items(kept, shape.depth))
+    puts = store.puts.get(shape.attribute, ())
+    if puts is None:
         return True
-    starts = {*store.records, *(tuple(item) for item in items if isinstance(item, dict))}
-    return any(_continues(tuple(read), start, store.later | shape.later) for start in starts)
+    later = None if store.later is None else store.later | shape.later
+    if shape.depth == 0:
+        return _may_become(text, read, kept, later if not puts else None)
+    for item in _items(kept, 1):
+        is_constant = not isinstance(item, dict | list) and shape.attribute not in store.adjusted
+        if text == _written(item) if is_constant else _may_become(text, read, item, later):
+            return True
+    return any(may_be(text, _open_ended(put, later), store) for put in puts)
 
 
-def _continues(keys: tuple[str, ...], start: tuple[str, ...], later: Collection[str]) -> bool:
-    return keys[: len(start)] == start and all(key in later for key in keys[len(start) :])
+def _may_become(text: str, read: dict[str, Any] | None, value: Any, later: frozenset[str] | None) -> bool:
+    """Whether a text can be that of a value that keeps its kind and its keys, whatever happens to it."""
+    if isinstance(value, dict):
+        if read is None or later is None:
+            return text.startswith("{")
+        keys, start = tuple(read), tuple(value)
+        return keys[: len(start)] == start and later.issuperset(keys[len(start) :])
+    return text.startswith("[") if isinstance(value, list) else True
+
+
+def _open_ended(shape: Shape, later: frozenset[str] | None) -> Shape:
+    """A shape whose values may get more keys, and others under keys that are set."""
+    if not isinstance(shape, Record):
+        return ANYTHING if isinstance(shape, Kept) else shape
+    if later is None:
+        return Value("record")
+    fields = tuple((name, ANYTHING if name in later else value) for name, value in shape.fields)
+    more = tuple((name, ANYTHING) for name in sorted(later - {name for name, _ in shape.fields}))
+    return Record(fields, (*shape.later, *more))
 
 
 def _items(kept: Any, depth: int) -> Iterator[Any]:

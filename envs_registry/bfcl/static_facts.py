@@ -9,7 +9,7 @@ source is too clever for the reader, the answer is "anything". Certificates of i
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,21 +38,26 @@ class ToolFacts:
     Attributes:
         backend: the class it belongs to.
         writes: the attributes it may change, private ones included; random streams are not counted.
+        shrinks: those of them into which it never puts anything that was not there.
         returns: the shapes of what it returns; errors it raises are not among them.
+        draws: whether it takes from the random stream.
     """
 
     backend: str
     writes: frozenset[str]
+    shrinks: frozenset[str]
     returns: tuple[Shape, ...]
+    draws: bool
 
 
 @dataclass(frozen=True, slots=True)
 class BackendFacts:
-    """One backend class; for the last two see :class:`envs_registry.bfcl.shapes.Store`."""
+    """One backend class; for the last three see :class:`envs_registry.bfcl.shapes.Store`."""
 
     tools: Mapping[str, ToolFacts]
-    records: frozenset[tuple[str, ...]] | None
+    puts: Mapping[str, tuple[Shape, ...] | None]
     later: frozenset[str] | None
+    adjusted: frozenset[str]
 
     @property
     def written(self) -> frozenset[str]:
@@ -74,26 +79,17 @@ def _read(file: Path, name: str) -> BackendFacts:
     methods = {one.name: one for one in found.body if isinstance(one, ast.FunctionDef)}
     effects, returns = Effects(methods), Returns(methods)
     tools = {
-        tool: ToolFacts(name, effects.writes(tool), returns.of(tool))
+        tool: ToolFacts(
+            name, effects.writes(tool), effects.shrinks(tool), returns.of(tool), effects.draws(tool)
+        )
         for tool in methods
         if not tool.startswith("_")
     }
-    keeping = [method for name, method in methods.items() if name not in _STARTING and effects.writes(name)]
-    return BackendFacts(tools, _records(keeping), _later(keeping))
-
-
-def _records(methods: list[ast.FunctionDef]) -> frozenset[tuple[str, ...]] | None:
-    """The keys of every dictionary written out; ``None`` if some are computed."""
-    found = set()
-    for node in _inside(methods):
-        if isinstance(node, ast.DictComp):
-            return None
-        if isinstance(node, ast.Dict):
-            keys = tuple(key.value for key in node.keys if isinstance(key, ast.Constant))
-            if len(keys) != len(node.keys):
-                return None
-            found.add(tuple(map(str, keys)))
-    return frozenset(found)
+    keeping = [method for method in methods if method not in _STARTING and effects.writes(method)]
+    written = frozenset().union(*(tool.writes for tool in tools.values()))
+    puts = {attribute: returns.put_into(attribute, keeping) for attribute in sorted(written)}
+    running = [methods[method] for method in keeping]
+    return BackendFacts(tools, puts, _later(running), _adjusted(running))
 
 
 def _later(methods: list[ast.FunctionDef]) -> frozenset[str] | None:
@@ -112,9 +108,18 @@ def _later(methods: list[ast.FunctionDef]) -> frozenset[str] | None:
     return frozenset(found)
 
 
+def _adjusted(methods: list[ast.FunctionDef]) -> frozenset[str]:
+    """The attributes whose items are changed by ``self.x[…] += …`` and the like."""
+    return frozenset(
+        node.target.value.attr
+        for method in methods
+        for node in ast.walk(method)
+        if isinstance(node, ast.AugAssign)
+        and isinstance(node.target, ast.Subscript)
+        and isinstance(node.target.value, ast.Attribute)
+    )
+
+
 def _is_attribute(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
-
-def _inside(methods: list[ast.FunctionDef]) -> Iterator[ast.AST]:
-    return (node for method in methods for node in ast.walk(method))

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from toolenv.agents.parsing import MAX_RECORD, normalise_message, parse_reply
+from toolenv.agents.parsing import MAX_RECORD, parse_reply
 from toolenv.names import with_wire_names
+from toolenv.received import normalise_message
 from toolenv.types import Action, Malformed, Message, Stop, ToolCall, ToolCalls, ToolSpec
 
 FENCED_CALL = '```json\n{"name": "get_balance", "parameters": {"account": "A1"}}\n```'

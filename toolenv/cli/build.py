@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -11,26 +12,158 @@ import envs_registry
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.data import store
+from toolenv.cli.many_values import ManyValues
+from toolenv.cli.output import with_progress
+from toolenv.errors import UnknownNameError, UsageError
+from toolenv.feasibility.building import BuildSettings, assemble, build_tasks
+from toolenv.feasibility.critical_tools import CRITERIA, Rule
+from toolenv.feasibility.foreign_traces import read_foreign
+from toolenv.feasibility.manifest import FLAGS, STATUSES, MaskManifest
 from toolenv.feasibility.reference_masks import reference_masks
+from toolenv.feasibility.replaying import DEFAULT_REPLAYS
+from toolenv.feasibility.run_traces import read_runs, reference_traces, suite_options
+from toolenv.feasibility.successful_traces import Traces
+from toolenv.source import make_source
+from toolenv.suite import Suite, configured
 
 PROVENANCE = (
     "Critical tools are those of the reference solution's calls, replayed through the clean environment and "
     "judged successful (toolenv build --reference)."
 )
+DEFAULT_AGENTS = 2
 
 
-@app.command()
+@app.command(cls=ManyValues)
 def build(
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="The suite's name, e.g. BFCL.")],
-    reference: Annotated[bool, typer.Option("--reference", help="Take the reference solutions as traces.")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The manifest to write.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", dir_okay=False, help="The manifest to write.")
+    ],
+    traces: Annotated[
+        list[Path] | None,
+        typer.Option("--traces", metavar="DIR…", help="Run directories of agents on the clean tasks."),
+    ] = None,
+    foreign: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--foreign", metavar="FILE…", help="Trajectories made elsewhere, one JSON object a line."
+        ),
+    ] = None,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Take the reference solutions as traces of one agent.")
+    ] = False,
+    refutations: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--refutations", metavar="DIR…", help="Runs without masked tools; their successes are counted."
+        ),
+    ] = None,
     subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
+    agents: Annotated[
+        int | None, typer.Option(metavar="K", help=f"Agents that must have solved a task [{DEFAULT_AGENTS}].")
+    ] = None,
+    criterion: Annotated[
+        str, typer.Option(metavar="|".join(CRITERIA), help="all-agents: solved by all, with the same tools.")
+    ] = "at-least-k",
+    sliced: Annotated[
+        bool, typer.Option("--sliced", help="Count only the tools that a trace needed, not all it used.")
+    ] = False,
+    replays: Annotated[
+        int, typer.Option(metavar="N", help="Replays of one trace at most.")
+    ] = DEFAULT_REPLAYS,
 ) -> None:
-    """Find the critical tools of a suite's tasks and write them as a mask manifest."""
-    if not reference:
-        raise typer.BadParameter("give --reference: there is no other source of traces yet")
+    """Find the critical tools of a suite's tasks and write them as a mask manifest.
+
+    --reference alone takes the tools of the reference solutions. Otherwise a task's critical tools are those
+    that the successful traces of several agents share.
+    """
+    settings = BuildSettings(_rule(criterion, agents), sliced, replays)
     found = envs_registry.get_suite(suite)
     data = store().source(found.data).manifest_hash if found.data else "none"
-    manifest = reference_masks(found, subset or found.default_subset, make_agent("oracle"), data, PROVENANCE)
+    chosen = found.default_subset if subset is None else subset
+    if traces or foreign or refutations:
+        manifest = _from_traces(
+            found, chosen, data, settings, traces or [], foreign or [], refutations or [], reference
+        )
+    elif reference:
+        manifest = reference_masks(found, chosen, make_agent("oracle"), data, PROVENANCE)
+    else:
+        raise typer.BadParameter("give --traces, --foreign or --reference: critical tools come from traces")
     manifest.write(out)
+    _report(out, manifest)
+
+
+def _rule(criterion: str, agents: int | None) -> Rule:
+    if criterion not in CRITERIA:
+        raise UnknownNameError("criterion", criterion, CRITERIA)
+    if criterion == "all-agents":
+        if agents is not None:
+            raise UsageError(
+                f"--agents {agents} means nothing with --criterion all-agents, which asks for all"
+            )
+        return Rule("all-agents")
+    return Rule("at-least-k", DEFAULT_AGENTS if agents is None else agents)
+
+
+def _from_traces(
+    suite: Suite,
+    subset: str,
+    data: str,
+    settings: BuildSettings,
+    folders: list[Path],
+    foreign: list[Path],
+    refutations: list[Path],
+    with_reference: bool,
+) -> MaskManifest:
+    options = suite_options([*folders, *refutations])
+    suite = configured(suite, options)
+    source = make_source(suite, "clean", subset=subset)
+    tasks = {task_id: source.get(task_id) for task_id in source.task_ids}
+    traces = read_runs(folders, suite, tasks, data) + read_foreign(foreign, suite, tasks)
+    if with_reference:
+        traces += reference_traces(suite, tasks.values(), make_agent("oracle"))
+    traces += read_runs(refutations, suite, tasks, data, condition="infeasible")
+    _check_agents(traces, settings)
+    built = with_progress(build_tasks(suite, list(tasks.values()), traces, settings), len(tasks), "build")
+    return assemble(suite, subset, data, built, traces, settings, options)
+
+
+def _check_agents(traces: Traces, settings: BuildSettings) -> None:
+    needed = settings.rule.agents_needed
+    if settings.rule.criterion == "at-least-k" and len(traces.agents) < needed:
+        names = ", ".join(sorted(traces.agents)) or "none"
+        raise UsageError(
+            f"the traces are of {len(traces.agents)} agents ({names}), and {needed} have to have solved "
+            "a task; give more runs, or a smaller --agents"
+        )
+
+
+def _report(out: Path, manifest: MaskManifest) -> None:
     typer.echo(f"{out}: {len(manifest.masks)} masks, {len(manifest.excluded)} excluded")
+    for source in manifest.built.get("sources", ()):
+        disputed = f", {source['disputed']} more disputed by the judge" if source["disputed"] else ""
+        typer.echo(
+            f"  {source['kind']} {source['name']} {source['agent']}: "
+            f"{source['successful']} of {source['episodes']} successful{disputed}"
+        )
+    for reason, count in Counter(manifest.excluded.values()).most_common():
+        typer.echo(f"  {count} excluded: {reason}")
+    statuses = Counter(known.get("status", "") for known in manifest.evidence.values())
+    for status, meaning in STATUSES.items():
+        if statuses[status]:
+            typer.echo(f"  {statuses[status]} {status}: {meaning}")
+    flags = Counter(flag for flags in manifest.flags.values() for flag in flags)
+    for flag, count in sorted(flags.items()):
+        typer.echo(f"  {count} flagged {flag}: {FLAGS.get(flag, '')}")
+    _report_slices(manifest)
+
+
+def _report_slices(manifest: MaskManifest) -> None:
+    slices = [one for known in manifest.evidence.values() for one in known.get("slices", ())]
+    if slices:
+        kept, dropped = sum(len(one["kept"]) for one in slices), sum(len(one["dropped"]) for one in slices)
+        unfinished = sum(not one["minimal"] for one in slices)
+        typer.echo(
+            f"  {len(slices)} traces sliced: {dropped} of {kept + dropped} calls not needed, "
+            f"{sum(one['replays'] for one in slices)} replays, {unfinished} not minimal"
+        )

@@ -1,10 +1,10 @@
 """Dynamic data dependence in a trace: which results held the values that later calls consumed.
 
 A value an argument holds has to come from somewhere. If the conversation said it, if the tool's own
-documentation lists it, or if the agent used it before any tool had shown it, it depends on no call. Otherwise it
-depends on one of the earlier calls whose results hold it. Texts that no result holds whole are looked at token by
-token. Values derived by thought (a sum, a count) are not seen: a slice may leave out what they were derived from,
-which makes masks smaller, never wrong.
+documentation lists it, or if the agent used it before any tool had shown it, it depends on no call. Otherwise
+it depends on one of the earlier calls whose results hold it. Texts that no result holds whole are looked at
+token by token. Values derived by thought (a sum, a count) are not seen: a slice may leave out what they were
+derived from, and a mask may then be smaller than it could be.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ def query_grounded(study: Study, masked: Collection[str]) -> Mapping[str, tuple[
     """The masked tools that only fetched what the query holds, with the values.
 
     A tool is one if the trace succeeds without its calls, with every value still told by somebody, and the
-    user had said, before these calls, a value that they returned: one that later calls consumed and that was no
-    argument of theirs; or, if there is none, all that each of them returned.
+    user had said, before these calls, a value that they returned: one that later calls consumed and that was
+    no argument of theirs; or, if there is none, all that each of them returned.
 
     Args:
         study: a successful trace.
@@ -25,11 +25,11 @@ def query_grounded(study: Study, masked: Collection[str]) -> Mapping[str, tuple[
 
 
 def _values(study: Study, tool: str) -> tuple[str, ...]:
-    calls = [one for one in study.dependence.calls if one.call.name == tool and one.result.kind == "ok"]
-    if not calls or not study.solves_without(frozenset({tool})):
-        return ()
-    consumed = tuple(dict.fromkeys(value for one in calls for value in _consumed(study.dependence, one)))
-    return consumed or _whole(study.dependence, calls)
+    dependence = study.dependence
+    calls = [one for one in dependence.calls if one.call.name == tool and one.result.kind == "ok"]
+    consumed = tuple(dict.fromkeys(value for one in calls for value in _consumed(dependence, one)))
+    values = consumed or _whole(dependence, calls)
+    return values if values and study.solves_without(frozenset({tool})) else ()
 
 
 def _consumed(dependence: Dependence, source: MadeCall) -> Iterator[str]:

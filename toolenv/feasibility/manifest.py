@@ -11,8 +11,8 @@ A manifest is a JSON file::
      "evidence": {TASK_ID: {"status": STATUS, …what is known of the task…}, …},
      "hash": "sha256:…"}
 
-``masks`` and ``excluded`` together hold every task of the subset once. ``hash`` covers the rest. ``built`` and
-``evidence`` are JSON objects that a manifest may lack; ``docs/feasibility.md`` describes what builders put there.
+``masks`` and ``excluded`` together hold every task of the subset once. ``hash`` covers the rest. ``built``
+and ``evidence`` are JSON objects that a manifest may lack; ``docs/feasibility.md`` says what is in them.
 """
 
 from __future__ import annotations

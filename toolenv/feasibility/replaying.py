@@ -21,7 +21,7 @@ DEFAULT_REPLAYS = 200
 """Replays of one trace that are made at most."""
 
 
-class OutOfReplays(Exception):  # noqa: N818  (it is a bound that was reached, and no error)
+class OutOfReplays(Exception):
     """A trace was replayed as often as allowed."""
 
 

@@ -1,18 +1,17 @@
 """Slicing: which calls a successful trace really needed.
 
-Two things are asked of a slice, a part of the trace's calls in their order: played alone, it is judged successful;
-and whatever value its calls and messages use was told by the conversation, a tool's documentation or a call of the
-slice itself (:mod:`toolenv.feasibility.dependence`). Without the second, a lookup could always be dropped, since a
-replay repeats arguments that only the lookup had told.
+Two things are asked of a slice, a part of the trace's calls in their order: played alone, it is judged
+successful; and whatever value its calls and messages use was told by the conversation, a tool's documentation
+or a call of the slice itself (:mod:`toolenv.feasibility.dependence`). Without the second, a lookup could
+always be dropped, since a replay repeats arguments that only the lookup had told.
 
-The backward slice from what changed the world is tried first; then ever shorter runs of calls are dropped, from the
-last to the first (Zeller's ddmin), until no single call can be. The result is minimal in that sense, not
-necessarily the smallest there is. It is the same every time, and at most so many replays are made.
+The backward slice from what changed the world is tried first; then ever shorter runs of calls are dropped,
+from the last to the first (after Zeller's ddmin), until no single call can be. The result is minimal in that
+sense, not necessarily the smallest there is. It is the same every time, and replays are bounded.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,15 +19,15 @@ from typing import Any
 
 from toolenv.feasibility.dependence import Dependence, Use, closure, is_grounded
 from toolenv.feasibility.replaying import DEFAULT_REPLAYS, OutOfReplays, Replayer, state_changes
-from toolenv.feasibility.values import Text, tokens_in
+from toolenv.feasibility.values import tokens_in, without
 from toolenv.judge import judge
 from toolenv.suite import Suite
 from toolenv.task import Task
-from toolenv.trace import Trace
+from toolenv.trace import Step, Trace
 from toolenv.types import Message
 
 TOKENS_TRIED = 64
-"""Observed words of an agent's messages that are tried for whether the judge needs them."""
+"""Observed words of an agent's messages, numbers first, that are tried for whether the judge needs them."""
 
 DOES_NOT_REPLAY = "played again, the trace is not judged successful"
 
@@ -94,9 +93,7 @@ class Study:
         max_replays: how many replays may be made.
     """
 
-    def __init__(
-        self, suite: Suite, task: Task, trace: Trace, max_replays: int = DEFAULT_REPLAYS
-    ) -> None:
+    def __init__(self, suite: Suite, task: Task, trace: Trace, max_replays: int = DEFAULT_REPLAYS) -> None:
         self._suite, self._task = suite, task
         self.recorded = trace
         self._replayer = Replayer(suite, task, trace, max_replays)
@@ -148,7 +145,7 @@ class Study:
         )
 
     def solves_without(self, tools: frozenset[str]) -> bool:
-        """Whether the trace's other calls succeed without those of these tools; false if it cannot be told."""
+        """Whether the trace succeeds without the calls of these tools; false if it cannot be told."""
         kept = frozenset(one.number for one in self.dependence.calls if one.call.name not in tools)
         try:
             return self.succeeds(kept)
@@ -215,7 +212,9 @@ class Study:
             for use in told
             if use.consumer is not None and use.consumer in kept
         ]
-        said = [f"its result holds {use.value!r}, which has to be said" for use in told if use.consumer is None]
+        said = [
+            f"its result holds {use.value!r}, which has to be said" for use in told if use.consumer is None
+        ]
         changes = ["it changes the world"] if number in self.changes else []
         return tuple(dict.fromkeys([*changes, *fed, *said])) or ("the judge requires it",)
 
@@ -253,6 +252,7 @@ def _message_uses(dependence: Dependence) -> Iterator[Use]:
         if not heard.mentions(token)
     )
     candidates = [(token, producers) for token, producers in observed if producers]
+    candidates.sort(key=lambda one: not any(map(str.isdigit, one[0])))
     for token, producers in candidates[:TOKENS_TRIED]:
         if not _still_succeeds(task, trace, token):
             yield Use(None, "the message", token, producers)
@@ -266,15 +266,12 @@ def _texts(trace: Trace) -> Iterator[str]:
 
 def _still_succeeds(task: Task, trace: Trace, unsaid: str | None) -> bool:
     """Whether the trace would succeed without a word in its messages; ``None``: without any words."""
-    steps = tuple(
-        step._replace(action=replace(step.action, text=_without(step.action.text, unsaid)))
-        if isinstance(step.action, Message)
-        else step
-        for step in trace.steps
-    )
+    steps = tuple(_saying_less(step, unsaid) for step in trace.steps)
     return judge(task, replace(trace, steps=steps)).success is True
 
 
-def _without(text: str, word: str | None) -> str:
-    """``text`` with a word blanked wherever it stands, inside longer words too."""
-    return "" if word is None else re.sub(re.escape(word), " ", text, flags=re.IGNORECASE)
+def _saying_less(step: Step, unsaid: str | None) -> Step:
+    if not isinstance(step.action, Message):
+        return step
+    text = "" if unsaid is None else without(step.action.text, unsaid)
+    return step._replace(action=replace(step.action, text=text))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from toolenv.types import ToolSpec
@@ -17,6 +18,7 @@ LONGEST_WHOLE = 200
 
 _TOKEN = re.compile(r"[\w@#][\w@#.\-]*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
 class Value(NamedTuple):
@@ -24,7 +26,7 @@ class Value(NamedTuple):
 
     Attributes:
         path: where in the arguments, e.g. ``item_ids[0]``.
-        text: the value as text, in lower case; numbers in their shortest form.
+        text: the value as text, in lower case; numbers in their shortest form; ``""`` for a long text.
         tokens: the parts of a text that look like identifiers or numbers: where nobody wrote the text
             itself, it may have been composed of them.
     """
@@ -35,27 +37,39 @@ class Value(NamedTuple):
 
 
 class Text:
-    """A text that values are looked for in; made once, since every value asks."""
+    """A text that values are looked for in."""
 
-    __slots__ = ("_forms",)
+    __slots__ = ("_has_commas", "_lower")
 
     def __init__(self, text: str) -> None:
-        lower = text.lower()
-        plain = _THOUSANDS.sub("", lower)
-        self._forms = (lower,) if plain == lower else (lower, plain)
+        self._lower = text.lower()
+        self._has_commas = "," in self._lower
 
     def mentions(self, value: str) -> bool:
-        """Whether ``value``, in lower case, stands there as words of its own; ``5`` also as ``5.00``."""
-        return any(value in form and _pattern(value).search(form) is not None for form in self._forms)
+        """Whether ``value``, in lower case, stands there as words of its own; ``1234`` as ``1,234.0`` too."""
+        may = value in self._lower or (self._has_commas and _NUMBER.fullmatch(value) is not None)
+        return may and _pattern(value).search(self._lower) is not None
 
 
+def without(text: str, value: str) -> str:
+    """``text`` with a value blanked wherever it stands as words of its own, in any case."""
+    return _pattern(value).sub(" ", text)
+
+
+@lru_cache(maxsize=4096)
 def _pattern(value: str) -> re.Pattern[str]:
-    if re.fullmatch(r"-?\d+(\.\d+)?", value):
-        whole = r"(?:\.0+)?" if "." not in value else "0*"
-        return re.compile(rf"(?<![\w.]){re.escape(value)}{whole}(?!\w|\.\d)")
-    before = r"(?<!\w)" if value[0].isalnum() or value[0] == "_" else ""
-    after = r"(?!\w)" if value[-1].isalnum() or value[-1] == "_" else ""
-    return re.compile(before + re.escape(value) + after)
+    if _NUMBER.fullmatch(value):
+        whole, _, fraction = value.partition(".")
+        digits = whole if whole.startswith(("0", "-0")) else f"{int(whole):,}".replace(",", ",?")
+        end = rf"\.{fraction}0*" if fraction else r"(?:\.0+)?"
+        return re.compile(rf"(?<![\w.]){digits}{end}(?!\w|\.\d)")
+    before = r"(?<!\w)" if _is_word(value[0]) else ""
+    after = r"(?!\w)" if _is_word(value[-1]) else ""
+    return re.compile(before + re.escape(value) + after, re.IGNORECASE)
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def values_in(arguments: Mapping[str, Any]) -> Iterator[Value]:
@@ -80,7 +94,11 @@ def _values(item: Any, path: str) -> Iterator[Value]:
 
 
 def _text_value(text: str, path: str) -> Iterator[Value]:
-    tokens = tuple(token for token in tokens_in(text) if token != text.lower() and _is_telling(token))
+    tokens = tuple(
+        token
+        for token in tokens_in(text)
+        if len(token) > 1 and token != text.lower() and (any(map(str.isdigit, token)) or "@" in token)
+    )
     if 1 < len(text) <= LONGEST_WHOLE and any(map(str.isalnum, text)):
         yield Value(path, text.lower(), tokens)
     elif tokens:
@@ -90,12 +108,7 @@ def _text_value(text: str, path: str) -> Iterator[Value]:
 def tokens_in(text: str) -> tuple[str, ...]:
     """The distinct words, numbers and identifiers of a text, in lower case, in order."""
     found = (token.rstrip(".-") for token in _TOKEN.findall(_THOUSANDS.sub("", text.lower())))
-    return tuple(dict.fromkeys(token for token in found if len(token) > 1))
-
-
-def _is_telling(token: str) -> bool:
-    """Whether a token is likely to be the name or number of something, rather than a word."""
-    return any(map(str.isdigit, token)) or "@" in token
+    return tuple(dict.fromkeys(token for token in found if token))
 
 
 def documented(tool: ToolSpec | None) -> Text:

@@ -2,48 +2,143 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 from toolenv.kernel.protocol import Kernel, Slot, World
 from toolenv.types import ToolCall, ToolResult, ToolSpec
 
-Answer: TypeAlias = Callable[[ToolCall], ToolResult]
-"""The clean kernel's answer to a call, at the slot being perturbed."""
+
+class Answer(Protocol):
+    """The wrapped kernel's answer to a call, at the slot that is being perturbed."""
+
+    def __call__(self, call: ToolCall) -> ToolResult:
+        """Run a call on the world. Do so once, or not at all."""
+        ...
+
+    def aside(self, call: ToolCall) -> ToolResult:
+        """What a call would return, without its effects: it runs on a copy of the world."""
+        ...
 
 
 class Hazard(Protocol):
-    """A perturbation: a pure function of the call, its slot and whatever it was built from.
+    """A perturbation of one tool: a pure function of the call, its slot and whatever it was built from.
 
     Attributes:
-        name: one of paper 2's five, e.g. ``"output-drift"``. It never reaches the agent.
+        tool: the armed tool; the calls of all others pass.
+        facts: what is armed, for traces: JSON values, the paper's name of the hazard under ``"name"``.
     """
 
-    name: str
+    tool: str
+    facts: Mapping[str, Any]
 
     def tools(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
         """The documentation the agent sees, which a drift may have outdated."""
         ...
 
-    def perturb(self, call: ToolCall, slot: Slot, answer: Answer) -> ToolResult:
-        """The answer to a call. ``answer`` is the clean kernel; call it once, or not at all."""
+    def perturb(self, call: ToolCall, slot: Slot, answer: Answer) -> Perturbed:
+        """The answer to a call of the armed tool."""
         ...
 
 
+class Perturbed:
+    """What a hazard made of one call.
+
+    Args:
+        result: what the agent is shown.
+        clean: what it would have been shown; ``None`` if the hazard let the call pass.
+    """
+
+    __slots__ = ("clean", "result")
+
+    def __init__(self, result: ToolResult, clean: ToolResult | None = None) -> None:
+        self.result, self.clean = result, clean
+
+
+class PerturbedWorld:
+    """A world and how often its episode has called the armed tool, so that hazards need no memory."""
+
+    __slots__ = ("attempts", "world")
+
+    def __init__(self, world: World, attempts: int = 0) -> None:
+        self.world, self.attempts = world, attempts
+
+    @property
+    def listed(self) -> Any:
+        """See :func:`toolenv.kernel.protocol.shown_tools`."""
+        return getattr(self.world, "listed", None)
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Run a tool of the world."""
+        return self.world.call(name, arguments)
+
+    def fork(self) -> PerturbedWorld:
+        """An independent copy."""
+        return PerturbedWorld(self.world.fork(), self.attempts)
+
+    def digest(self) -> str:
+        """The world's: what a hazard did to the agent's view is no part of it."""
+        return self.world.digest()
+
+    def view(self) -> Any:
+        """The world's."""
+        return self.world.view()
+
+
 class PerturbedKernel:
-    """Any kernel seen through a hazard."""
+    """Any kernel seen through a hazard.
+
+    The record of every result says under ``"hazard"`` what is armed and whether it fired; of a call on which
+    it fired also what the agent would have been shown without it.
+    """
 
     def __init__(self, kernel: Kernel, hazard: Hazard) -> None:
         self._kernel, self._hazard = kernel, hazard
+        self._passed = {"hazard": {**hazard.facts, "fired": False}}
+        self._offered: dict[int, tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]]] = {}
 
     def tools(self, turn: int = 0) -> tuple[ToolSpec, ...]:
         """The tools as the hazard documents them."""
-        return self._hazard.tools(self._kernel.tools(turn))
+        clean = self._kernel.tools(turn)
+        known = self._offered.get(turn)
+        if known is None or known[0] is not clean:
+            known = self._offered[turn] = (clean, self._hazard.tools(clean))
+        return known[1]
 
-    def start(self, seed: int) -> World:
+    def start(self, seed: int) -> PerturbedWorld:
         """The wrapped kernel's world."""
-        return self._kernel.start(seed)
+        return PerturbedWorld(self._kernel.start(seed))
 
     def call(self, state: World, call: ToolCall, slot: Slot) -> ToolResult:
         """Answer one call through the hazard."""
-        return self._hazard.perturb(call, slot, lambda passed: self._kernel.call(state, passed, slot))
+        assert isinstance(state, PerturbedWorld)
+        if call.name != self._hazard.tool:
+            return _noted(self._kernel.call(state.world, call, slot), self._passed)
+        slot = Slot(slot.number, slot.turn, state.attempts)
+        state.attempts += 1
+        perturbed = self._hazard.perturb(call, slot, _Answer(self._kernel, state.world, slot))
+        if perturbed.clean is None:
+            return _noted(perturbed.result, self._passed)
+        return _noted(perturbed.result, {"hazard": self._fired(slot, perturbed.clean)})
+
+    def _fired(self, slot: Slot, clean: ToolResult) -> dict[str, Any]:
+        facts = {"fired": True, "attempt": slot.attempt, "clean": clean.text, "clean_kind": clean.kind}
+        return {**self._hazard.facts, **facts}
+
+
+class _Answer:
+    __slots__ = ("kernel", "slot", "world")
+
+    def __init__(self, kernel: Kernel, world: World, slot: Slot) -> None:
+        self.kernel, self.world, self.slot = kernel, world, slot
+
+    def __call__(self, call: ToolCall) -> ToolResult:
+        return self.kernel.call(self.world, call, self.slot)
+
+    def aside(self, call: ToolCall) -> ToolResult:
+        return self.kernel.call(self.world.fork(), call, self.slot)
+
+
+def _noted(result: ToolResult, facts: Mapping[str, Any]) -> ToolResult:
+    record = facts if result.record is None else {**result.record, **facts}
+    return ToolResult(result.content, result.kind, result.full, record)

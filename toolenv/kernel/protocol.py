@@ -20,10 +20,17 @@ ArgumentPolicy: TypeAlias = Literal["coerce", "strict", "record"]
 
 
 class Slot(NamedTuple):
-    """Where in the episode a call stands: its number among all calls, and the user turn (both from 0)."""
+    """Where in the episode a call stands; all numbers count from 0.
+
+    Attributes:
+        number: its number among all calls.
+        turn: the user turn.
+        attempt: its number among the calls of its tool; only kernels with a hazard count those.
+    """
 
     number: int
     turn: int = 0
+    attempt: int = 0
 
 
 class Noted(NamedTuple):

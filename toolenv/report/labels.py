@@ -97,6 +97,8 @@ def render_label_rows(rows: Sequence[LabelRow]) -> Group:
     from rich.table import Table
     from rich.text import Text
 
+    if not rows:
+        return Group(Text("No FCR to set beside the labels: none was measured, or all are withheld."))
     table = Table(title="FCR and the errors of labels", title_justify="left", box=box.SIMPLE_HEAD)
     for head in ("environment\nagent", "FCR", "all labels", "range", "how", "certified", "95% CI"):
         table.add_column(head, justify="left" if head in ("environment\nagent", "how") else "right")

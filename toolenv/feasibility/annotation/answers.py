@@ -47,6 +47,9 @@ MEANING: Mapping[Choice, str] = {
     "unsure": "cannot be told from what is shown",
 }
 
+_CLOSED = -1
+"""No file has this descriptor, whereas that of a closed file may soon be another's."""
+
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
@@ -62,8 +65,7 @@ def checked_answer(choice: str, note: str = "") -> Answer:
     """An answer from outside.
 
     Raises:
-        UnknownNameError: ``choice`` is none of :data:`CHOICES`.
-        UsageError: the note is longer than :data:`NOTE_LIMIT`.
+        UsageError: ``choice`` is none of :data:`CHOICES`, or the note longer than :data:`NOTE_LIMIT`.
     """
     for known in CHOICES:
         if choice == known:
@@ -71,7 +73,7 @@ def checked_answer(choice: str, note: str = "") -> Answer:
             if len(note) > NOTE_LIMIT:
                 raise UsageError(f"the note has {len(note):,} characters; at most {NOTE_LIMIT:,} are kept")
             return Answer(known, note)
-    raise UnknownNameError("answer", choice, CHOICES)
+    raise UsageError(f"answer {choice!r:.80}: give one of {', '.join(CHOICES)}")
 
 
 def answers_path(sample_path: Path, name: str) -> Path:
@@ -184,19 +186,23 @@ class AnswerLog:
             self.answers[item] = answer
 
     def _write(self, line: bytes) -> None:
-        start = os.lseek(self._file, 0, os.SEEK_END)
+        start = None
         try:
+            start = os.lseek(self._file, 0, os.SEEK_END)
             while line:
                 line = line[os.write(self._file, line) :]
             os.fsync(self._file)
         except OSError as error:
-            with suppress(OSError):
-                os.truncate(self._file, start)
+            if start is not None:
+                with suppress(OSError):
+                    os.truncate(self._file, start)
             raise StoreError(f"{self.path} cannot be written: {error.strerror or error}") from error
 
     def close(self) -> None:
-        """Close the file and let others write."""
-        os.close(self._file)
+        """Close the file and let others write; adding fails from now on."""
+        with self._turn:
+            os.close(self._file)
+            self._file = _CLOSED
         self._lock.release()
 
     def __enter__(self) -> AnswerLog:

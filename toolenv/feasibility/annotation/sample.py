@@ -121,12 +121,11 @@ class Sample:
             StoreError: the file is there already (answers may belong to it), or cannot be written.
         """
         text = json.dumps(self.to_json(), indent=1)
+        if path.exists():
+            raise StoreError(f"{path} is there already; give another --out")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("x", encoding="utf-8") as file:
-                file.write(text + "\n")
-        except FileExistsError as error:
-            raise StoreError(f"{path} is there already; give another --out") from error
+            path.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error
 

@@ -1,0 +1,230 @@
+"""What BFCL's certificates rest on: the outcome of a trace, and claims that a user turn cannot be finished.
+
+Claims hold for any arguments whatever, since they come from upstream's source (see
+:mod:`envs_registry.bfcl.static_facts`):
+
+``effect``
+    ``{"attribute": "CLASS.NAME"}``: the ground truth changes this attribute between the last user turn that
+    was checked and this one, and no tool left may change it.
+``result``
+    ``{"text": TEXT}``: a ground-truth call of this user turn returns this text, and no tool left can.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from envs_registry.bfcl.load import data_folder
+from envs_registry.bfcl.multi_turn_rules import MultiTurnReference, run
+from envs_registry.bfcl.shapes import Store, may_be
+from envs_registry.bfcl.static_facts import BackendFacts, ToolFacts, backend_facts
+from toolenv.feasibility.certificates.records import Claim
+from toolenv.kernel.protocol import World
+from toolenv.task import Score, Task
+from toolenv.trace import Trace
+
+ERROR: Final = "Error during execution: "
+"""How the text of every exception begins; any tool can be made to raise one."""
+
+_CACHES: Final = frozenset({"_flight_cost_lookup"})
+"""Attributes that only save work: a tool that changes nothing else informs."""
+
+_LONG_TEXT: Final = 20
+"""From this length on a text is found inside another one for no other reason than that it is there."""
+
+_OBJECTS: Final = frozenset({"GorillaFileSystem"})
+"""Backends that keep more than JSON values, so that nothing is said about what they keep."""
+
+
+class BFCLRules:
+    """See the module."""
+
+    version = "1"
+
+    def outcome(self, task: Task, trace: Trace) -> Score:
+        """Every checked state is reached, and what the ground truth's reading calls returned was told.
+
+        A ground-truth call that changes something is no reading call, so that its confirmation is not asked
+        for.
+        """
+        reference = _reference(task)
+        if trace.ending == "truncated" or len(trace.checkpoints) != len(reference.ground_truth):
+            return Score(False, "not every user turn was finished")
+        why = next(self._failures(task, reference, trace), "")
+        return Score(not why, why)
+
+    def _failures(self, task: Task, reference: MultiTurnReference, trace: Trace) -> Iterator[str]:
+        for turn, truth in enumerate(reference.ground_truth):
+            if not truth:
+                continue
+            if trace.checkpoints[turn] != reference.checkpoints[turn]:
+                yield f"turn {turn}: the state differs"
+            so_far = [result.text for step in trace.steps if step.turn <= turn for result in step.results]
+            for text in informing(reference, turn):
+                if not is_told(text, so_far):
+                    yield f"turn {turn}: no call told {text!r:.300}"
+
+    def problem(self, task: Task, claim: Claim) -> str:
+        """What is wrong with a claim about a masked task; empty if it holds."""
+        reference = _reference(task)
+        if not 0 <= claim.turn < len(reference.ground_truth) or not reference.ground_truth[claim.turn]:
+            return f"user turn {claim.turn} is none that is checked"
+        if claim.kind == "effect" and set(claim.facts) == {"attribute"}:
+            return self._problem_of_effect(task, claim.turn, claim.facts["attribute"])
+        if claim.kind == "result" and set(claim.facts) == {"text"}:
+            return self._problem_of_result(task, claim.turn, claim.facts["text"])
+        return f"unknown claim {claim.kind!r} with {sorted(claim.facts)}"
+
+    def _problem_of_effect(self, task: Task, turn: int, attribute: str) -> str:
+        change = changed(_reference(task), turn).get(attribute)
+        if change is None:
+            return f"the ground truth does not change {attribute!r} in user turn {turn}"
+        able = [name for name, tool in left(task, turn).items() if attribute in changing(tool, change)]
+        return f"{able[0]} may change {attribute!r}" if able else ""
+
+    def _problem_of_result(self, task: Task, turn: int, text: str) -> str:
+        reference = _reference(task)
+        if text not in reference.results[turn]:
+            return f"no ground-truth call of user turn {turn} returns {text!r:.200}"
+        if text.startswith(ERROR):
+            return "any tool can be made to fail"
+        stores = _stores(reference)
+        able = [
+            name
+            for name, tool in left(task, turn).items()
+            if any(may_be(text, shape, stores[tool.backend]) for shape in tool.returns)
+        ]
+        return f"{able[0]} may return {text!r:.200}" if able else ""
+
+
+RULES = BFCLRules()
+
+
+def _reference(task: Task) -> MultiTurnReference:
+    assert isinstance(task.reference, MultiTurnReference)
+    return task.reference
+
+
+def left(task: Task, turn: int) -> Mapping[str, ToolFacts]:
+    """The tools offered in a user turn of a masked task; those of earlier turns are among them."""
+    tools = tool_facts()
+    return {tool.name: tools[tool.name] for tool in task.offered(turn)}
+
+
+def tool_facts() -> Mapping[str, ToolFacts]:
+    """The facts of every tool."""
+    return {name: tool for backend in _facts().values() for name, tool in backend.tools.items()}
+
+
+def _facts() -> Mapping[str, BackendFacts]:
+    return backend_facts(data_folder("data", "code"))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a user turn's ground truth does to an attribute."""
+
+    before: Any
+    after: Any
+
+    @property
+    def grows(self) -> bool:
+        """Whether something is in a container afterwards that was not in it before."""
+        if isinstance(self.after, dict) and isinstance(self.before, dict):
+            return not self.after.keys() <= self.before.keys()
+        if isinstance(self.after, list) and isinstance(self.before, list):
+            return any(self.after.count(item) > self.before.count(item) for item in self.after)
+        return False
+
+
+def changing(tool: ToolFacts, change: Change) -> frozenset[str]:
+    """The attributes that a tool may change in such a way, as ``CLASS.NAME``."""
+    able = tool.writes - tool.shrinks if change.grows else tool.writes
+    return frozenset(f"{tool.backend}.{name}" for name in able)
+
+
+def changed(reference: MultiTurnReference, turn: int) -> Mapping[str, Change]:
+    """The attributes that differ between the last user turn checked before ``turn``, and ``turn``."""
+    world = reference.make_world()
+    before = _attributes(world)
+    for at, truth in enumerate(reference.ground_truth[: turn + 1]):
+        run(world, truth)
+        if truth and at < turn:
+            before = _attributes(world)
+    after = _attributes(world)
+    return {name: Change(before[name], after[name]) for name in after if after[name] != before[name]}
+
+
+def _attributes(world: World) -> dict[str, Any]:
+    return {
+        f"{backend}.{name}": value
+        for backend, attributes in world.view().items()
+        for name, value in attributes.items()
+    }
+
+
+def _stores(reference: MultiTurnReference) -> Mapping[str, Store]:
+    initial = reference.make_world().view()
+    return {
+        name: Store(
+            initial={} if name in _OBJECTS else initial.get(name, {}),
+            written=facts.written,
+            puts=facts.puts,
+            later=facts.later,
+            adjusted=facts.adjusted,
+        )
+        for name, facts in _facts().items()
+    }
+
+
+def informing(reference: MultiTurnReference, turn: int) -> Iterator[str]:
+    """What the reading calls of a user turn's ground truth returned."""
+    tools = tool_facts()
+    for call, text in zip(reference.ground_truth[turn], reference.results[turn], strict=True):
+        if tools[call.name].writes <= _CACHES:
+            yield text
+
+
+def is_told(text: str, obtained: Sequence[str]) -> bool:
+    """Whether results hold all that another one does.
+
+    They do if one is the same; if one holds all its entries, at any depth; or if it is one long text, such as
+    the content of a file, that one of them contains.
+    """
+    if text in obtained:
+        return True
+    wanted = _read(text)
+    if not isinstance(wanted, dict) or not wanted:
+        return False
+    others = [_read(other) for other in obtained]
+    if any(_holds_entries(other, wanted) for other in others):
+        return True
+    alone = next(iter(wanted.values()))
+    is_long = len(wanted) == 1 and isinstance(alone, str) and len(alone) >= _LONG_TEXT
+    return is_long and any(alone in one for other in others for one in _texts(other))
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _holds_entries(value: Any, wanted: Mapping[str, Any]) -> bool:
+    if isinstance(value, dict):
+        if all(key in value and value[key] == item for key, item in wanted.items()):
+            return True
+        return any(_holds_entries(item, wanted) for item in value.values())
+    return isinstance(value, list) and any(_holds_entries(item, wanted) for item in value)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)

@@ -1,0 +1,183 @@
+"""What all hazards share: what one is fitted to, an instance of one, and the contract of a kind.
+
+A *kind* is one of paper 2's five hazards. An *instance* is one armed on one tool of one task; it is plain data,
+so that the same bytes give the same perturbation in any process, and every arm of a study meets the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+from toolenv.errors import DataCorruptError, UsageError
+from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
+from toolenv.kernel.protocol import Slot
+from toolenv.plan import Contract, Plan, Use
+from toolenv.seeding import mix
+from toolenv.task import Task
+from toolenv.types import ToolCall, ToolResult, ToolSpec
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a hazard is fitted to: a task and one clean solution of it.
+
+    Attributes:
+        task: the task.
+        plan: how the solution depends on what tools tell.
+        calls: the plan's calls as they were made on the clean kernel, with their results.
+    """
+
+    task: Task
+    plan: Plan
+    calls: tuple[tuple[ToolCall, ToolResult], ...]
+
+    def uses_by_tool(self) -> dict[str, list[Use]]:
+        """What the plan takes from each tool's results, tools in the order of their first call."""
+        found: dict[str, list[Use]] = {call.tool: [] for call in self.plan.calls}
+        for use in self.plan.uses():
+            found[self.plan.calls[use.taken.call].tool].append(use)
+        return found
+
+    def contract(self, tool: str) -> Contract:
+        """What is documented of a tool's result."""
+        return self.plan.contract(tool)
+
+    def calls_of(self, tool: str) -> tuple[tuple[ToolCall, ToolResult], ...]:
+        """The solution's calls of a tool, with their results."""
+        return tuple(pair for pair in self.calls if pair[0].name == tool)
+
+
+class Site(NamedTuple):
+    """A place where a hazard fits: which mode, on which tool, with which settings (JSON values)."""
+
+    mode: str
+    tool: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One hazard armed on one task.
+
+    Attributes:
+        task_id: the task.
+        hazard: the kind's name, e.g. ``"output-drift"``.
+        mode: one of the kind's modes.
+        tool: the armed tool.
+        seed: chose the site among those that fit, and every choice within it.
+        parameters: the mode's settings, JSON values.
+    """
+
+    task_id: str
+    hazard: str
+    mode: str
+    tool: str
+    seed: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What traces say of it."""
+        return {"name": self.hazard, "mode": self.mode, "tool": self.tool, "seed": self.seed}
+
+    def draw(self, *purpose: int | str) -> int:
+        """A uniform 64-bit integer that depends on seed, task, tool and purpose alone."""
+        return mix("hazard", self.seed, self.task_id, self.hazard, self.tool, *purpose)
+
+
+class Kind(Protocol):
+    """One of the five hazards; a module of this package that has one names it ``KIND``.
+
+    Attributes:
+        name: the paper's name with dashes, as in ids.
+        modes: what each mode does, by name.
+        needs: what a task must have for the hazard to fit, as the end of ``"… does not fit: "``.
+    """
+
+    name: str
+    modes: Mapping[str, str]
+    needs: str
+
+    def sites(self, subject: Subject) -> Iterator[Site]:
+        """Every place where the hazard fits."""
+        ...
+
+    def hazard(self, instance: Instance) -> Hazard:
+        """The perturbation of an instance."""
+        ...
+
+    def hint(self, instance: Instance) -> str:
+        """What is wrong and what to do about it, for the Hint arm (paper 2, §4); never the answer."""
+        ...
+
+
+class HazardMisfitError(UsageError):
+    """A hazard was asked for where it does not fit."""
+
+
+def why_not(kind: Kind, subject: Subject) -> str:
+    """Why a hazard does not fit a task; empty if it does."""
+    return "" if next(kind.sites(subject), None) is not None else kind.needs
+
+
+def candidates(kind: Kind, subject: Subject, seed: int) -> list[Instance]:
+    """Every instance of a hazard on a task, in the order in which ``seed`` prefers them.
+
+    Modes are shuffled first and sites within a mode second, so that each mode that fits is as likely as any.
+
+    Raises:
+        HazardMisfitError: there is none; the message says what is missing.
+    """
+    found = [
+        Instance(subject.task.id, kind.name, site.mode, site.tool, seed, site.parameters)
+        for site in kind.sites(subject)
+    ]
+    if not found:
+        raise HazardMisfitError(f"{kind.name} does not fit task {subject.task.id!r}: {kind.needs}")
+    return sorted(found, key=lambda one: (_rank(one, one.mode), _rank(one, one.mode, repr(one.parameters))))
+
+
+def _rank(instance: Instance, *purpose: str) -> int:
+    """Without the tool for a mode alone: else one with many tools would come first more often."""
+    if len(purpose) == 1:
+        return mix("mode", instance.seed, instance.task_id, instance.hazard, *purpose)
+    return instance.draw(*purpose)
+
+
+def checked_mode(kind: Kind, instance: Instance) -> str:
+    """The instance's mode.
+
+    Raises:
+        DataCorruptError: the kind has no such mode.
+    """
+    if instance.mode not in kind.modes:
+        raise DataCorruptError(
+            f"task {instance.task_id!r}: {kind.name} has no mode {instance.mode!r}; it has {sorted(kind.modes)}"
+        )
+    return instance.mode
+
+
+class OutputHazard:
+    """A hazard that changes what a tool's successful results look like; all else passes.
+
+    Args:
+        instance: what is armed.
+        change: the perturbed result; ``None`` where there is nothing to change.
+    """
+
+    def __init__(
+        self, instance: Instance, change: Callable[[ToolCall, ToolResult], ToolResult | None]
+    ) -> None:
+        self.tool, self.facts, self._change = instance.tool, instance.facts, change
+
+    def tools(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+        """The documentation stays as it was."""
+        return offered
+
+    def perturb(self, call: ToolCall, slot: Slot, answer: Answer) -> Perturbed:
+        """The changed result of a call that worked."""
+        clean = answer(call)
+        changed = self._change(call, clean) if clean.kind == "ok" else None
+        return Perturbed(clean) if changed is None or changed == clean else Perturbed(changed, clean)

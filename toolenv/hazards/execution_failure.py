@@ -1,0 +1,118 @@
+"""Execution failure: a valid call reaches the tool, and running it fails (paper 2, §3).
+
+Transient failures end after a bounded number of calls of the tool; persistent ones do not, and another tool that is
+documented to tell the same facts works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from toolenv.hazards.base import Instance, Site, Subject, checked_mode
+from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
+from toolenv.kernel.protocol import Slot
+from toolenv.types import ToolCall, ToolResult, ToolSpec
+
+MOST_FAILURES = 2
+"""Calls that a transient failure swallows at most."""
+
+_CAUSES: Mapping[str, tuple[str, ...]] = {
+    "timeout": (
+        "Error: {tool} timed out: no response within {seconds} seconds.",
+        "Error: deadline exceeded while waiting for {tool} ({seconds} s).",
+    ),
+    "connection": (
+        "Error: the connection to {tool} was reset by the peer.",
+        "Error: could not connect to {tool}: connection refused.",
+    ),
+    "runtime": (
+        "Error: {tool} raised an internal error (status 500, incident {incident}).",
+        "Error: {tool} stopped with an unhandled exception (incident {incident}).",
+    ),
+    "parse": (
+        "Error: the output of {tool} could not be parsed: unexpected end of input at character {character}.",
+        "Error: {tool} sent an incomplete body: invalid JSON at character {character}.",
+    ),
+}
+
+
+class ExecutionFailure:
+    """Timeouts, connection errors, runtime exceptions and parsing failures; transient or persistent."""
+
+    name = "execution-failure"
+    modes: Mapping[str, str] = {
+        f"{lasting}-{cause}": f"{cause} errors, {words}"
+        for lasting, words in (
+            ("transient", f"which end after at most {MOST_FAILURES} calls of the tool"),
+            ("persistent", "which do not end, while another tool tells the same"),
+        )
+        for cause in _CAUSES
+    }
+    needs = "the solution calls no tool that works"
+
+    def sites(self, subject: Subject) -> Iterator[Site]:
+        """Every tool of the solution: transient, and persistent where another tool tells the same.
+
+        Tools that have such a source fail transiently only if all have one: for those it is no question
+        whether to retry or to switch.
+        """
+        working = dict.fromkeys(call.name for call, result in subject.calls if result.kind == "ok")
+        lonely = [tool for tool in working if not subject.contract(tool).sources]
+        for cause in _CAUSES:
+            for tool in lonely or working:
+                for failures in range(1, MOST_FAILURES + 1):
+                    yield Site(f"transient-{cause}", tool, {"failures": failures})
+            for tool in working:
+                if subject.contract(tool).sources:
+                    yield Site(f"persistent-{cause}", tool, {})
+
+    def hazard(self, instance: Instance) -> Hazard:
+        """The perturbation of an instance."""
+        checked_mode(self, instance)
+        return FailingTool(instance)
+
+    def hint(self, instance: Instance) -> str:
+        """What fails, and whether to retry or to switch."""
+        if "failures" in instance.parameters:
+            return f"The tool {instance.tool} fails at first. The failure is temporary: call it again."
+        return f"The tool {instance.tool} is down for good. Use another tool that tells the same."
+
+
+KIND = ExecutionFailure()
+
+
+class FailingTool:
+    """A tool whose calls fail: the first few, or all.
+
+    Args:
+        instance: ``parameters`` holds the number of ``failures``; all calls fail where it does not.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self.tool, self.facts = instance.tool, instance.facts
+        self._instance = instance
+        self._failures: int | None = instance.parameters.get("failures")
+        self._texts = _CAUSES[instance.mode.partition("-")[2]]
+
+    def tools(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
+        """The documentation stays as it was."""
+        return offered
+
+    def perturb(self, call: ToolCall, slot: Slot, answer: Answer) -> Perturbed:
+        """A failure without effect on the world; what is wrong with a call itself is said as ever."""
+        if self._failures is not None and slot.attempt >= self._failures:
+            return Perturbed(answer(call))
+        clean = answer.aside(call)
+        if clean.kind in ("invalid_arguments", "unknown_tool"):
+            return Perturbed(clean)
+        return Perturbed(ToolResult(self._text(slot), "tool_error"), clean)
+
+    def _text(self, slot: Slot) -> str:
+        draw = self._instance.draw("text", slot.attempt)
+        text = self._texts[draw % len(self._texts)]
+        return text.format(
+            tool=self.tool,
+            seconds=(10, 15, 30, 60)[draw // 8 % 4],
+            incident=f"{draw // 64 % 0xFFFFFF:06x}",
+            character=20 + draw // 64 % 400,
+        )

@@ -1,0 +1,119 @@
+"""Tokens by role: who, inside a policy made of several, spent those of one decision (Table 11).
+
+The ledger of a decision is part of what it keeps for readers of a trace (its ``raw``; ``record`` of a
+malformed one): ``{"roles": {"planner": {…}, "executor": {…}}}``, each entry the fields of a
+:class:`~toolenv.types.Usage`. A role inside a role is written ``outer/inner``. The entries add up to the
+decision's own usage; a ledger that does not is none, since a model's reply may hold any key.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeAlias
+
+from toolenv.json_values import UnusableValueError, clean_json
+from toolenv.rendering import cut
+from toolenv.types import Action, Malformed, Usage, total_usage
+
+Ledger: TypeAlias = dict[str, Usage]
+
+AGENT = "agent"
+"""The role of whatever was spent outside any named one: all of it, where a policy is not made of several."""
+
+ROLES_KEY = "roles"
+MAX_KEPT = 20_000
+"""Characters of a record that are kept as text where it is no JSON value or too large for one."""
+
+_FIELDS = tuple(field.name for field in fields(Usage))
+
+
+def read_ledger(action: Action) -> Ledger:
+    """The tokens behind one decision by role; all under :data:`AGENT` where it has no sound ledger."""
+    usage = action.usage or Usage()
+    kept = kept_of(action)
+    roles = kept.get(ROLES_KEY) if isinstance(kept, Mapping) else None
+    if isinstance(roles, Mapping) and roles:
+        ledger = {str(role): _usage(entry) for role, entry in roles.items()}
+        known = {role: entry for role, entry in ledger.items() if entry is not None}
+        if len(known) == len(ledger) and total_usage(known.values()) == usage:
+            return known
+    return {AGENT: usage}
+
+
+def write_ledger(action: Action, ledger: Mapping[str, Usage], notes: Mapping[str, Any]) -> Action:
+    """``action`` with the ledger's total as its usage, and ledger and notes in what it keeps for readers.
+
+    What it kept before stays beside them; under ``inner`` where it has one of their names already.
+    """
+    plain = {role: _plain(usage) for role, usage in ledger.items()}
+    told = dict(notes) if set(ledger) == {AGENT} else {ROLES_KEY: plain, **notes}
+    before = kept_of(action)
+    if before is None:
+        kept: Any = told or None
+    elif isinstance(before, Mapping):
+        earlier = {key: value for key, value in before.items() if key != ROLES_KEY}
+        kept = {"inner": earlier, **told} if earlier.keys() & told.keys() else {**earlier, **told}
+    else:
+        kept = {"inner": before, **told}
+    return with_kept(action, _bounded(kept, told), total_usage(ledger.values()))
+
+
+def add_ledgers(ledgers: Iterable[Mapping[str, Usage]]) -> Ledger:
+    """Several ledgers as one, role by role."""
+    parts: dict[str, list[Usage]] = {}
+    for ledger in ledgers:
+        for role, usage in ledger.items():
+            parts.setdefault(role, []).append(usage)
+    return {role: total_usage(usages) for role, usages in parts.items()}
+
+
+def under_role(role: str, ledger: Mapping[str, Usage]) -> Ledger:
+    """The ledger of a policy that plays ``role`` in another; ``""`` leaves it as it is."""
+    if not role:
+        return dict(ledger)
+    return {role if inner == AGENT else f"{role}/{inner}": usage for inner, usage in ledger.items()}
+
+
+def kept_of(action: Action) -> Any:
+    """What an action keeps for readers of the trace."""
+    return action.record if isinstance(action, Malformed) else action.raw
+
+
+def with_kept(action: Action, kept: Any, usage: Usage) -> Action:
+    """``action`` with another usage, and other things kept for readers of the trace."""
+    if isinstance(action, Malformed):
+        return replace(action, usage=usage, record=kept)
+    return replace(action, usage=usage, raw=kept)
+
+
+def _bounded(kept: Any, told: Mapping[str, Any]) -> Any:
+    """``kept`` if a trace can hold it; else the ledger and notes in full and the rest as short text."""
+    try:
+        return clean_json(kept)[0]
+    except UnusableValueError:
+        return {"inner": cut(repr(kept), MAX_KEPT), **told}
+
+
+def _plain(usage: Usage) -> dict[str, Any]:
+    """The fields of a usage as JSON; counts may be whole numbers of numpy or torch."""
+    values = {name: getattr(usage, name) for name in _FIELDS}
+    return {
+        name: value if value is None or isinstance(value, bool) else operator.index(value)
+        for name, value in values.items()
+    }
+
+
+def _usage(entry: object) -> Usage | None:
+    """The usage that an entry of a ledger holds; ``None`` if it is none."""
+    if not isinstance(entry, Mapping) or set(entry) != set(_FIELDS):
+        return None
+    counts = {name: value for name, value in entry.items() if name != "estimated"}
+    totals = ("input_tokens", "output_tokens")
+    sound = all(_is_count(value) or (value is None and name in totals) for name, value in counts.items())
+    return Usage(**entry) if sound and isinstance(entry["estimated"], bool) else None
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
