@@ -26,8 +26,8 @@ from toolenv.types import ToolSpec
 
 THRESHOLD = 0.65
 """Similarity from which a tool is a candidate. Of the paper's and the field's cases, moving and copying a
-file (BFCL, 0.68) and a dictionary and an encyclopaedia (API-Bank, 0.74) are above it. For shares of tasks
-flagged: ``docs/feasibility.md``."""
+file (BFCL, 0.68) and a dictionary and an encyclopaedia (API-Bank, 0.74) are above it. The shares of
+tasks flagged stand in ``docs/feasibility.md``."""
 
 LEAST_TEXT = 0.33
 """Text similarity below which tools are no candidates, however alike their parameters."""

@@ -39,15 +39,14 @@ class Value(NamedTuple):
 class Text:
     """A text that values are looked for in."""
 
-    __slots__ = ("_has_commas", "_lower")
+    __slots__ = ("_lower",)
 
     def __init__(self, text: str) -> None:
         self._lower = text.lower()
-        self._has_commas = "," in self._lower
 
     def mentions(self, value: str) -> bool:
         """Whether ``value``, in lower case, stands there as words of its own; ``1234`` as ``1,234.0`` too."""
-        may = value in self._lower or (self._has_commas and _NUMBER.fullmatch(value) is not None)
+        may = value in self._lower or _NUMBER.fullmatch(value) is not None
         return may and _pattern(value).search(self._lower) is not None
 
 
@@ -59,7 +58,7 @@ def without(text: str, value: str) -> str:
 @lru_cache(maxsize=4096)
 def _pattern(value: str) -> re.Pattern[str]:
     if _NUMBER.fullmatch(value):
-        whole, _, fraction = value.partition(".")
+        whole, _, fraction = value.rstrip("0").partition(".") if "." in value else (value, "", "")
         digits = whole if whole.startswith(("0", "-0")) else f"{int(whole):,}".replace(",", ",?")
         end = rf"\.{fraction}0*" if fraction else r"(?:\.0+)?"
         return re.compile(rf"(?<![\w.]){digits}{end}(?!\w|\.\d)")
