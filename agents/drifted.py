@@ -21,7 +21,7 @@ MISSING: Final = object()
 
 DEEPEST_ENVELOPE = 3
 
-_PLAIN_NUMBER = re.compile(r"[+-]?[\d,]*\.?\d+(?:[eE][+-]?\d+)?")
+_SIGNED = re.compile(r"\+[\d,]*\.?\d+|\([\d,]*\.?\d+\)")
 _NUMBER_WITHIN = re.compile(r"(\()?([+-]?(?:\d[\d,]*)?\.?\d+(?:[eE][+-]?\d+)?)")
 _LONG_DATE = re.compile(r"(\d{1,2}) ([A-Z][a-z]+) (\d{4})")
 _MONTHS = "January February March April May June July August September October November December".split()
@@ -99,6 +99,8 @@ class Reader:
         if not (self.remaps and unit and isinstance(owner, dict)):
             return value
         named = next((owner[key] for key in (f"{name}_unit", "unit", "currency") if key in owner), unit)
+        if named == unit:
+            return value
         if isinstance(value, list):
             return [_in_unit(item, named, unit) for item in value]
         return _in_unit(value, named, unit)
@@ -176,7 +178,7 @@ def _plain(value: Any, kind: str) -> Any:
     text = value.strip()
     if kind == "boolean":
         return {"yes": True, "no": False, "true": True, "false": False}.get(text.casefold(), value)
-    if kind in ("number", "integer"):
+    if kind in ("number", "integer") or (not kind and _SIGNED.fullmatch(text)):
         return _number(text, value)
     if len(text) >= 2 and text[0] == text[-1] == '"':
         return text[1:-1]

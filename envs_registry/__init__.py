@@ -19,7 +19,7 @@ from gymnasium.envs.registration import WrapperSpec
 from toolenv.data import DataStore
 from toolenv.env import ToolEnv
 from toolenv.errors import UnknownNameError
-from toolenv.source import CONDITIONS, TaskIds, make_source
+from toolenv.source import TaskIds, conditions_of, make_source
 from toolenv.suite import Derived, configured
 
 if TYPE_CHECKING:
@@ -76,7 +76,11 @@ def env_id(suite: str, condition: str, version: int = 0) -> str:
 
 def env_ids() -> tuple[str, ...]:
     """Every id this package registers, sorted."""
-    return tuple(sorted(env_id(suite, condition) for suite in suites() for condition in CONDITIONS))
+    return tuple(
+        sorted(
+            env_id(name, condition) for name, suite in suites().items() for condition in conditions_of(suite)
+        )
+    )
 
 
 def make_env(
@@ -88,6 +92,8 @@ def make_env(
     prior: float = 0.5,
     max_turns: int | None = None,
     masks: str | None = None,
+    hazards: str | None = None,
+    hazard_seed: int | None = None,
     render_mode: str | None = None,
     **suite_options: Any,
 ) -> ToolEnv:
@@ -106,6 +112,8 @@ def make_env(
         prior=prior,
         max_turns=max_turns,
         masks=masks,
+        hazards=hazards,
+        hazard_seed=hazard_seed,
     )
     return ToolEnv(source, render_mode=render_mode)
 
@@ -116,17 +124,18 @@ def register_suite(location: str) -> tuple[str, ...]:
     Args:
         location: ``module:attribute``, importable wherever environments are made, workers included.
     """
-    return _register(location, get_suite(location).name)
+    return _register(location, get_suite(location))
 
 
-def _register(suite: str, name: str) -> tuple[str, ...]:
-    ids = tuple(env_id(name, condition) for condition in CONDITIONS)
-    for condition, identifier in zip(CONDITIONS, ids, strict=True):
+def _register(location: str, suite: Suite) -> tuple[str, ...]:
+    conditions = conditions_of(suite)
+    ids = tuple(env_id(suite.name, condition) for condition in conditions)
+    for condition, identifier in zip(conditions, ids, strict=True):
         if identifier not in gymnasium.registry:
             gymnasium.register(
                 identifier,
                 entry_point=f"{__name__}:make_env",
-                kwargs={"suite": suite, "condition": condition},
+                kwargs={"suite": location, "condition": condition},
                 additional_wrappers=_WRAPPERS,
             )
     return ids
@@ -144,5 +153,5 @@ def parse_env_id(name: str) -> dict[str, Any]:
     return dict(spec.kwargs)
 
 
-for _name in suites():
-    _register(_name, _name)
+for _name, _suite in suites().items():
+    _register(_name, _suite)

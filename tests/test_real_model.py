@@ -16,7 +16,7 @@ from toolenv.runner.reading import read_episodes, read_rollouts
 
 pytestmark = [pytest.mark.real_model, pytest.mark.slow]
 
-TASKS = "multiple_0,live_multiple_0-0-0,multi_turn_base_0"
+TASKS = "multiple_0,multiple_1,live_multiple_0-0-0"
 
 
 def test_chat_on_clean_and_infeasible_bfcl_tasks_over_http(

@@ -10,15 +10,23 @@ from typing import TypeAlias
 
 from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
+from toolenv.hazards import Instance, perturbed
+from toolenv.hazards.manifest import HazardManifest, ProvedInstance, RecoveryReference
 from toolenv.kernel import CleanKernel, Kernel, MaskedKernel
 from toolenv.seeding import mix, uniform
-from toolenv.suite import Suite
+from toolenv.suite import Suite, hazard_manifests
 from toolenv.task import Task
 from toolenv.user import User
 
 CONDITIONS: tuple[str, ...] = ("clean", "infeasible", "mixed")
+"""The conditions of every suite; see :func:`conditions_of`."""
 
 TaskIds: TypeAlias = str | Iterable[str] | None
+
+
+def conditions_of(suite: Suite) -> tuple[str, ...]:
+    """The conditions a suite has: :data:`CONDITIONS`, and one per hazard manifest that it ships."""
+    return (*CONDITIONS, *hazard_manifests(suite))
 
 
 class TaskSource:
@@ -30,7 +38,8 @@ class TaskSource:
         masked: those of them that have an infeasible form, in that form.
         prior: in ``mixed``, the probability that an episode is infeasible.
         max_turns: the cap on decisions per user turn.
-        manifest_hash: names the mask manifest, and with it the frozen list of tasks.
+        manifest_hash: names the manifest, and with it the frozen list of tasks.
+        hazards: what is armed, by task id.
     """
 
     def __init__(
@@ -42,12 +51,14 @@ class TaskSource:
         prior: float,
         max_turns: int,
         manifest_hash: str = "",
+        hazards: Mapping[str, Instance] | None = None,
     ) -> None:
         self.manifest_hash = manifest_hash
         self.suite, self.condition, self.prior, self.max_turns = suite, condition, prior, max_turns
         self.user: User | None = getattr(suite, "user", None)
         self._clean, self._masked = clean, masked
-        self._chosen = clean if condition == "clean" else masked
+        self.hazards: Mapping[str, Instance] = hazards or {}
+        self._chosen = masked if condition in ("infeasible", "mixed") else clean
         self.task_ids: tuple[str, ...] = tuple(self._chosen)
         self._kernels: dict[tuple[str, bool], Kernel] = {}
 
@@ -79,8 +90,10 @@ class TaskSource:
 
     def _build_kernel(self, task: Task) -> Kernel:
         suite = self.suite
-        clean = CleanKernel(task, suite.world, suite.arguments(task), suite.result_limit(task))
-        return MaskedKernel(clean, task.mask, len(task.turns) + 1) if task.mask else clean
+        kernel: Kernel = CleanKernel(task, suite.world, suite.arguments(task), suite.result_limit(task))
+        if task.id in self.hazards:
+            kernel = perturbed(kernel, self.hazards[task.id])
+        return MaskedKernel(kernel, task.mask, len(task.turns) + 1) if task.mask else kernel
 
 
 def make_source(
@@ -92,17 +105,22 @@ def make_source(
     prior: float = 0.5,
     max_turns: int | None = None,
     masks: str | Path | None = None,
+    hazards: str | Path | None = None,
+    hazard_seed: int | None = None,
 ) -> TaskSource:
     """Choose tasks and a condition.
 
     Args:
         suite: the suite.
-        condition: one of :data:`CONDITIONS`.
+        condition: one of :func:`conditions_of`.
         subset: one of the suite's subsets; ``None`` is its default.
         tasks: ids to keep (a list, or one string with commas); ``None`` keeps all.
         prior: in ``mixed``, the probability that an episode is infeasible.
         max_turns: decisions per user turn; ``None`` is the suite's own cap (Appendix C).
         masks: a mask manifest to use instead of the suite's own.
+        hazards: a hazard manifest to use instead of the suite's own.
+        hazard_seed: which of a task's proved instances is armed; ``None`` is the first. The seed of an episode
+            has no part in it, so that the arms of a study all meet the same instance.
 
     Raises:
         UsageError: a value that cannot be used, named with the nearest good one.
@@ -114,8 +132,11 @@ def make_source(
         )
     if subset not in suite.subsets:
         raise UnknownNameError("subset", subset, suite.subsets, where=f"suite {suite.name}")
-    if condition not in CONDITIONS:
-        raise UnknownNameError("condition", condition, CONDITIONS, where=f"suite {suite.name}")
+    known = (*conditions_of(suite), condition) if hazards is not None else conditions_of(suite)
+    if condition not in known:
+        raise UnknownNameError("condition", condition, known, where=f"suite {suite.name}")
+    if condition in CONDITIONS and (hazards is not None or hazard_seed is not None):
+        raise UsageError(f"hazards and hazard_seed have no meaning in {suite.name}-{condition}")
     _check_number("prior", prior, 0.0, 1.0)
     cap = suite.max_turns if max_turns is None else max_turns
     if not isinstance(cap, int) or isinstance(cap, bool) or cap < 1:
@@ -123,6 +144,8 @@ def make_source(
     clean = {task.id: task for task in suite.tasks(subset)}
     manifest = suite.masks(subset) if masks is None else _foreign_masks(Path(masks), suite, clean)
     clean = {task_id: _flagged(task, manifest) for task_id, task in clean.items()}
+    if condition not in CONDITIONS:
+        return _hazard_source(suite, condition, clean, tasks, cap, hazards, hazard_seed)
     masked = _masked(clean, manifest, natural=condition != "mixed")
     wanted = _wanted(tasks, clean, masked, manifest, suite, condition)
     if wanted is not None:
@@ -134,6 +157,46 @@ def make_source(
             f"{suite.name}-{condition}, subset {subset!r}: no task is left; {_why_none(manifest)}"
         )
     return source
+
+
+def _hazard_source(
+    suite: Suite,
+    condition: str,
+    clean: Mapping[str, Task],
+    tasks: TaskIds,
+    cap: int,
+    path: str | Path | None,
+    seed: int | None,
+) -> TaskSource:
+    """The tasks with a proved instance of the hazard, each with its witness as solution."""
+    manifest = HazardManifest.read(Path(path) if path is not None else hazard_manifests(suite)[condition])
+    if (manifest.suite, manifest.condition) != (suite.name, condition):
+        raise DataCorruptError(
+            f"{path}: hazards of {manifest.suite}-{manifest.condition}, not of {suite.name}-{condition}"
+        )
+    proved = {task: one for task, one in manifest.at_seed(seed).items() if task in clean}
+    wanted = _listed(tasks, clean, suite)
+    for task_id in wanted or ():
+        if task_id not in proved:
+            reason = manifest.excluded.get(task_id, f"no instance of {condition} was proved for it")
+            raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: {reason}")
+    chosen = list(proved) if wanted is None else wanted
+    if not chosen:
+        raise UsageError(f"{suite.name}-{condition}: the hazard manifest has none of the subset's tasks")
+    return TaskSource(
+        suite,
+        condition,
+        {task_id: _recoverable(clean[task_id], proved[task_id]) for task_id in chosen},
+        {},
+        0.0,
+        cap,
+        manifest.hash,
+        {task_id: proved[task_id].instance for task_id in chosen},
+    )
+
+
+def _recoverable(task: Task, proved: ProvedInstance) -> Task:
+    return replace(task, reference=RecoveryReference(task.reference, proved.witness))
 
 
 def _check_number(name: str, value: float, low: float, high: float) -> None:
@@ -174,6 +237,16 @@ def _wanted(
     suite: Suite,
     condition: str,
 ) -> list[str] | None:
+    wanted = _listed(tasks, clean, suite)
+    for task_id in wanted or ():
+        if condition != "clean" and task_id not in masked:
+            reason = manifest.excluded.get(task_id, "it has no mask")
+            raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: {reason}")
+    return wanted
+
+
+def _listed(tasks: TaskIds, clean: Mapping[str, Task], suite: Suite) -> list[str] | None:
+    """The ids asked for, each once; ``None`` for all."""
     if tasks is None:
         return None
     listed = [one.strip() for one in tasks.split(",")] if isinstance(tasks, str) else list(tasks)
@@ -183,9 +256,6 @@ def _wanted(
     for task_id in wanted:
         if task_id not in clean:
             raise UnknownNameError("task id", task_id, clean, where=f"suite {suite.name}")
-        if condition != "clean" and task_id not in masked:
-            reason = manifest.excluded.get(task_id, "it has no mask")
-            raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: {reason}")
     return wanted
 
 

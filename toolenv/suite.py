@@ -131,3 +131,12 @@ def lookup_tools(suite: Suite) -> frozenset[str]:
     """
     found: frozenset[str] = getattr(suite, "lookup_tools", frozenset())
     return found
+
+
+def hazard_manifests(suite: Suite) -> Mapping[str, Path]:
+    """The hazard manifests a suite ships, by condition, sorted: ``output-drift.json`` is ``output-drift``'s.
+
+    A suite that has some names their folder in an attribute ``hazards``.
+    """
+    folder: Path | None = getattr(suite, "hazards", None)
+    return {} if folder is None else {path.stem: path for path in sorted(folder.glob("*.json"))}

@@ -225,9 +225,7 @@ def _assigned_attributes(method: ast.FunctionDef) -> frozenset[str]:
 
 def _changes_nothing_in_place(method: ast.FunctionDef, methods: Mapping[str, ast.FunctionDef]) -> bool:
     own = Locals(method)
-    return all(
-        _is_quiet(node, own, methods) for statement in method.body for node in ast.walk(statement)
-    )
+    return all(_is_quiet(node, own, methods) for statement in method.body for node in ast.walk(statement))
 
 
 def _is_quiet(node: ast.AST, own: Locals, methods: Mapping[str, ast.FunctionDef]) -> bool:

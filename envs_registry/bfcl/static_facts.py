@@ -122,4 +122,3 @@ def _adjusted(methods: list[ast.FunctionDef]) -> frozenset[str]:
 
 def _is_attribute(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-

@@ -31,16 +31,7 @@ class BFCL:
 
     def masks(self, subset: str) -> MaskManifest:
         """The masks of the subset's categories, joined."""
-        parts = [category_masks(name) for name in SUBSETS[subset]]
-        return MaskManifest(
-            suite=self.name,
-            subset=subset,
-            data=parts[0].data,
-            provenance=parts[0].provenance,
-            masks={task: tools for part in parts for task, tools in part.masks.items()},
-            excluded={task: reason for part in parts for task, reason in part.excluded.items()},
-            flags={task: flags for part in parts for task, flags in part.flags.items()},
-        )
+        return MaskManifest.joined(subset, [category_masks(name) for name in SUBSETS[subset]])
 
     def world(self, task: Task, seed: int) -> World:
         """A fresh world; BFCL's worlds do not depend on the seed."""

@@ -82,12 +82,4 @@ def _masks(subset: str) -> MaskManifest:
     parts = [MaskManifest.read(MASKS / f"{group}.json") for group in GROUPS if group in groups_of(subset)]
     ids = [task_id for part in parts for task_id in (*part.masks, *part.excluded)]
     kept = sample(ids) if subset == SAMPLE else frozenset(ids)
-    return MaskManifest(
-        suite=StableToolBench.name,
-        subset=subset,
-        data=parts[0].data,
-        provenance=parts[0].provenance,
-        masks={task: tools for part in parts for task, tools in part.masks.items() if task in kept},
-        excluded={task: reason for part in parts for task, reason in part.excluded.items() if task in kept},
-        flags={task: flags for part in parts for task, flags in part.flags.items() if task in kept},
-    )
+    return MaskManifest.joined(subset, parts, kept)

@@ -60,7 +60,7 @@ def test_a_planner_s_tokens_count() -> None:
 
 
 def test_tokens_that_nobody_counts_cannot_be_budgeted() -> None:
-    """Unknown is never 0 (FIELD-012): a server's silence makes the episode invalid, a policy's is a mistake."""
+    """Unknown is never 0 (FIELD-012): a server's silence is its failure, a policy's its maker's mistake."""
     silent = rollout(ToolEnv(toy_source()), Budget(100, Watched(balance())), seed=0, task_id="pay-7")
     assert (silent.episode.valid, silent.trace.ending) == (False, "server_error")
     assert "did not report" in silent.episode.error

@@ -38,8 +38,8 @@ from toolenv.types import (
 ASKED = Observation((ChatMessage("system", "A bank."), ChatMessage("user", "Pay 7.")), TOOLS, 4)
 
 NAME_IT = say("1. pay 7 (payment)", 100, 20)
-GO = [NAME_IT, say("1. call pay", 150, 10)]
-NO = [NAME_IT, stop("payment", 150, 5)]
+GO: list[Action] = [NAME_IT, say("1. call pay", 150, 10)]
+NO: list[Action] = [NAME_IT, stop("payment", 150, 5)]
 
 STUDY = RunConfig(envs=(CLEAN, INFEASIBLE), agent="pair", tasks=("pay-7", "pay-30", "two-turns"))
 
@@ -98,10 +98,8 @@ def test_a_study_by_hand() -> None:
         (INFEASIBLE, "two-turns"): {"planner": 560, "executor": 214 + 313},
     }
     assert {one.agent for one in episodes} == {"planner(P)->executor(E)"}
-    values = {one.name: one(episodes).value for one in (fcr_strict, false_stop_rate, sr, fass)}
-    assert values == pytest.approx(
-        {"fcr_strict": 1 / 3, "false_stop_rate": 1 / 3, "sr": 2 / 3, "fass": 4 / 6}
-    )
+    rates = [one(episodes).value for one in (fcr_strict, false_stop_rate, sr, fass)]
+    assert rates == pytest.approx([1 / 3, 1 / 3, 2 / 3, 4 / 6])
     assert tc_early_stop(episodes).value == (275 + 506) / 2
     assert tc_task_failure(episodes).value == 560 + 527
     split = tc_early_stop_by_role(rollouts)
@@ -258,20 +256,15 @@ def test_a_new_user_turn_is_planned_anew_with_fresh_decisions() -> None:
     ]
     assert len(planner.seen) == 4
     assert planner.memories == [None, 0, None, 2]
-    assert [
-        tool.name for tool in TOOLS if f"- {tool.wire_name}(" in planner.seen[2].messages[-1].content
-    ] == [
-        "accounts.balance",
-        "pay",
-        "crash",
-    ]
+    told = [planner.seen[number].messages[-1].content for number in (0, 2)]
+    assert ["- pay(" in text for text in told] == [False, True]  # the tool comes with the second turn
     assert not any(message.calls or message.role == "tool" for message in planner.seen[2].messages)
     texts = [message.content for message in planner.seen[2].messages]
     assert 'Called accounts.balance with {"account": "A1"}' in texts
-    plans = [
-        message.content for message in executor.seen[-1].messages if "gives you this plan" in message.content
-    ]
-    assert ["1. call pay" in plans[0], "2. call pay now" in plans[1], len(plans)] == [True, True, 2]
+    heard = [message.content for message in executor.seen[-1].messages]
+    first, second = (text for text in heard if "gives you this plan" in text)
+    assert "1. call pay" in first
+    assert "2. call pay now" in second
 
 
 def balance_as_taken(number: int) -> ToolCalls:
@@ -326,15 +319,10 @@ def test_only_those_who_may_are_told_the_truth() -> None:
     assert isinstance(told, Privileged)
     env = ToolEnv(toy_source("infeasible"))
     assert rollout(env, told, seed=0, task_id="pay-7").episode.decided_by == "stop_signal"
-    assert [
-        rollout(
-            ToolEnv(toy_source(condition)),
-            make_agent("planner(oracle)->executor(oracle)"),
-            seed=0,
-            task_id="two-turns",
-        ).episode.reward
-        for condition in ("clean", "infeasible")
-    ] == [1.0, 1.0]
+    oracles = make_agent("planner(oracle)->executor(oracle)")
+    for condition in ("clean", "infeasible"):
+        played = rollout(ToolEnv(toy_source(condition)), oracles, seed=0, task_id="two-turns")
+        assert played.episode.reward == 1.0
 
 
 def test_pairs_and_their_memories_can_be_pickled() -> None:

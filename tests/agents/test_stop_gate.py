@@ -38,11 +38,7 @@ def sure(confidence: float | None, reason: str = "payment") -> Stop:
         ([sure(None), sure(None)], Stop("payment"), 2),  # said twice
         ([sure(None), sure(None, "payment (confidence: 30%)")], Message(""), 2),
         ([sure(None), sure(None, "payment, confidence 0.7")], sure(0.7, "payment, confidence 0.7"), 2),
-        (
-            [say("STOP: payment"), say("STOP: payment (confidence: 0.9)")],
-            sure(0.9, "payment (confidence: 0.9)"),
-            2,
-        ),
+        ([say("STOP: payment"), say("STOP: no (confidence: 0.9)")], sure(0.9, "no (confidence: 0.9)"), 2),
     ],
 )
 def test_what_passes(answers: list[Action], decision: Action, asked: int) -> None:

@@ -17,14 +17,12 @@ and ``evidence`` are JSON objects that a manifest may lack; ``docs/feasibility.m
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from toolenv.errors import DataCorruptError, DataMissingError
+from toolenv.hashed_json import read_json, sealed, unsealed, write_json
 
 MANIFEST_VERSION = 1
 
@@ -85,7 +83,7 @@ class MaskManifest:
         }
         # Left out where empty, so that manifests from before these existed keep their hash.
         body.update({name: value for name, value in optional.items() if value})
-        return {**body, "hash": _hash(body)}
+        return sealed(body)
 
     @property
     def hash(self) -> str:
@@ -94,8 +92,7 @@ class MaskManifest:
 
     def write(self, path: Path) -> None:
         """Write the file form."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(path, self.to_json())
 
     @classmethod
     def read(cls, path: Path) -> MaskManifest:
@@ -105,25 +102,35 @@ class MaskManifest:
             DataMissingError: no such file.
             DataCorruptError: not a manifest, another version, or its hash does not match.
         """
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise DataMissingError(f"no mask manifest at {path}") from error
-        except ValueError as error:
-            raise DataCorruptError(f"{path} is not JSON: {error}") from error
-        return cls.from_json(data, where=str(path))
+        return cls.from_json(read_json(path, "mask manifest"), where=str(path))
+
+    @classmethod
+    def joined(
+        cls, subset: str, parts: Sequence[MaskManifest], kept: frozenset[str] | None = None
+    ) -> MaskManifest:
+        """The manifests of the parts of a subset as one; only of the tasks ``kept``, if given."""
+
+        def all_of(name: str) -> dict[str, Any]:
+            return {
+                task: known
+                for part in parts
+                for task, known in getattr(part, name).items()
+                if kept is None or task in kept
+            }
+
+        return replace(
+            parts[0],
+            subset=subset,
+            masks=all_of("masks"),
+            excluded=all_of("excluded"),
+            flags=all_of("flags"),
+            evidence=all_of("evidence"),
+        )
 
     @classmethod
     def from_json(cls, data: Any, where: str = "mask manifest") -> MaskManifest:
         """Check and build from the file form; ``where`` names it in errors."""
-        if not isinstance(data, dict) or data.get("version") != MANIFEST_VERSION:
-            found = data.get("version") if isinstance(data, dict) else type(data).__name__
-            raise DataCorruptError(f"{where}: version {found!r}, expected {MANIFEST_VERSION}")
-        body = {key: value for key, value in data.items() if key != "hash"}
-        if data.get("hash") != _hash(body):
-            raise DataCorruptError(
-                f"{where}: hash {data.get('hash')} does not match its content {_hash(body)}"
-            )
+        data = unsealed(data, MANIFEST_VERSION, where)
         return cls(
             suite=data["suite"],
             subset=data["subset"],
@@ -135,8 +142,3 @@ class MaskManifest:
             built=data.get("built", {}),
             evidence=data.get("evidence", {}),
         )
-
-
-def _hash(body: Mapping[str, Any]) -> str:
-    text = json.dumps(body, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return "sha256:" + hashlib.sha256(text.encode("utf-8")).hexdigest()

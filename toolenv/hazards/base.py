@@ -78,7 +78,7 @@ class Instance:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> Mapping[str, Any]:
         """What traces say of it."""
         return {"name": self.hazard, "mode": self.mode, "tool": self.tool, "seed": self.seed}
 
@@ -154,7 +154,8 @@ def checked_mode(kind: Kind, instance: Instance) -> str:
     """
     if instance.mode not in kind.modes:
         raise DataCorruptError(
-            f"task {instance.task_id!r}: {kind.name} has no mode {instance.mode!r}; it has {sorted(kind.modes)}"
+            f"task {instance.task_id!r}: {kind.name} has no mode {instance.mode!r}; "
+            f"it has {sorted(kind.modes)}"
         )
     return instance.mode
 

@@ -137,7 +137,7 @@ def _survives(value: int | float, unit: str, target: str) -> bool:
     there = convert(value, unit, target)
     if there is None or there == value or "e" in repr(there) or (0 < abs(there) < 0.001):
         return False
-    return convert(there, target, unit) == value
+    return repr(convert(there, target, unit)) == repr(value)
 
 
 # ---- what each mode does to a result ----

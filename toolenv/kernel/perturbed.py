@@ -30,7 +30,11 @@ class Hazard(Protocol):
     """
 
     tool: str
-    facts: Mapping[str, Any]
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """See the class."""
+        ...
 
     def tools(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
         """The documentation the agent sees, which a drift may have outdated."""

@@ -1,6 +1,7 @@
 """A small suite for tests: files and orders, so that some lookups are needed and some are not.
 
-Moving can be done by copying and removing (FIELD-019); an order's item has to be looked up; ``think`` is inert.
+Moving can be done by copying and removing (FIELD-019); an order's item has to be looked up; ``think`` is
+inert.
 """
 
 from __future__ import annotations

@@ -133,5 +133,5 @@ def test_field_019_a_trace_may_hold_another_way_beside_the_masked_tool() -> None
     back = call("cp", source="archive/log.txt", destination="log.txt")
     study = Study(SUITE, task_named("put-away"), play("put-away", [MOVE, back, COPY, REMOVE]))
     assert study.solves_without(frozenset({"mv"})), "copying and removing does it"
-    assert not study.solves_without(frozenset({"cp"})), "the file was not moved back"
-    assert not study.solves_without(frozenset({"mv", "rm"}))
+    assert study.solves_without(frozenset({"cp"})), "moving does it"
+    assert not study.solves_without(frozenset({"mv", "rm"})), "copying alone does not"

@@ -26,6 +26,11 @@ def test_krejcie_and_morgans_table(population: int, size: int) -> None:
     assert cochran(population) == size
 
 
+def test_the_correction_by_hand() -> None:
+    # n₀ = 1.96² · 0.25 / 0.1² = 96.04; 96.04 / (1 + 95.04 / 100) = 49.24. With n₀ for n₀ - 1: 48.99.
+    assert cochran(100, margin=0.1) == 50
+
+
 def test_cochran_without_a_limit_is_385() -> None:
     # Cochran (1977): 1.96² · 0.25 / 0.05² = 384.16
     assert cochran(10**12) == 385

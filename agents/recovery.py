@@ -1,0 +1,162 @@
+"""Scripted policies that follow a plan and read what tools tell; some know how to recover, some do not.
+
+They are briefed with the *structure* of a solution (:class:`toolenv.plan.Plan`: which calls, and which documented
+field feeds which argument) and with no value that a tool tells: all those they read, so a hazard can mislead them.
+
+``recovery`` (or ``recovery:reference``) has every skill; a task is proved recoverable by what it does.
+``recovery:naive`` takes every result at its word. ``recovery:retry-only``, ``recovery:switch-only`` and
+``recovery:normalise-only`` have one skill each (paper 2, §3: retrying, fallback, normalisation).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from toolenv.errors import UnknownNameError, UsageError
+from toolenv.plan import Computed, Given, Part, Path, Plan, PlannedCall, PlannedMessage, Taken
+from toolenv.task import Task
+from toolenv.types import NO_TOKENS, Action, Message, Observation, ToolCall, ToolCalls, ToolSpec
+
+from .drifted import MISSING
+from .errands import Errand, Skills, begun, react
+
+EVERYTHING = Skills(retries=3, switches=True, normalises=True, remaps=True, rebinds=True, cross_checks=True)
+SKILLS: Mapping[str, Skills] = {
+    "reference": EVERYTHING,
+    "naive": Skills(),
+    "retry-only": Skills(retries=3),
+    "switch-only": Skills(switches=True),
+    "normalise-only": Skills(normalises=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an episode has come.
+
+    Attributes:
+        plan: what is followed.
+        step: the next step of the plan.
+        results: by planned call, the values read from it, by path.
+        errands: the calls whose replies come next.
+    """
+
+    plan: Plan
+    step: int = 0
+    results: Mapping[int, Mapping[Path, Any]] = field(default_factory=dict)
+    errands: tuple[Errand, ...] = ()
+
+
+class PlanFollower:
+    """Follows a plan, with some skills.
+
+    Args:
+        skills: what it can do when a result is not what its documentation says.
+        name: shown in tables.
+    """
+
+    def __init__(self, skills: Skills, name: str) -> None:
+        self.skills, self.name = skills, name
+
+    def brief(self, task: Task) -> Progress:
+        """The plan of a task.
+
+        Raises:
+            UsageError: there is none.
+        """
+        plan = task.metadata.get("plan")
+        if not isinstance(plan, Plan):
+            raise UsageError(f"task {task.id!r} carries no plan for {self.name} to follow")
+        return Progress(plan)
+
+    def act(self, observation: Observation, memory: Progress) -> tuple[Action, Progress]:
+        """The next decision: follow up on what was replied, or the next step of the plan."""
+        progress = self._heard(observation, memory)
+        if progress.errands:
+            return _calls(progress.errands), progress
+        return self._next_step(progress, observation.tools)
+
+    def _heard(self, observation: Observation, progress: Progress) -> Progress:
+        """The progress after the replies to its errands; those left need another call."""
+        count = len(progress.errands)
+        replies = observation.messages[len(observation.messages) - count :]
+        results, left = dict(progress.results), list[Errand]()
+        for errand, reply in zip(progress.errands, replies, strict=True):
+            outcome = react(errand, reply.content, progress.plan, self.skills)
+            if isinstance(outcome, Errand):
+                left.append(outcome)
+            else:
+                results[errand.number] = outcome
+        return replace(progress, results=results, errands=tuple(left))
+
+    def _next_step(self, progress: Progress, tools: tuple[ToolSpec, ...]) -> tuple[Action, Progress]:
+        if progress.step >= len(progress.plan.steps):
+            return Message("", usage=NO_TOKENS), progress
+        step = progress.plan.steps[progress.step]
+        after = replace(progress, step=progress.step + 1)
+        if isinstance(step, PlannedMessage):
+            return Message(_words(step.pieces, progress.results), usage=NO_TOKENS), after
+        errands = _errands(step, progress, tools)
+        return _calls(errands), replace(after, errands=errands)
+
+
+def _errands(
+    step: Sequence[PlannedCall], progress: Progress, tools: tuple[ToolSpec, ...]
+) -> tuple[Errand, ...]:
+    earlier = progress.plan.steps[: progress.step]
+    first = sum(len(one) for one in earlier if isinstance(one, tuple))
+    return tuple(
+        begun(first + offset, call.tool, _arguments(call, progress.results), tools)
+        for offset, call in enumerate(step)
+    )
+
+
+def _arguments(call: PlannedCall, results: Mapping[int, Mapping[Path, Any]]) -> dict[str, Any]:
+    values = {name: worth(part, results) for name, part in call.arguments.items()}
+    return {name: None if value is MISSING else value for name, value in values.items()}
+
+
+def _calls(errands: Sequence[Errand]) -> ToolCalls:
+    return ToolCalls(tuple(ToolCall(one.tool, one.sent) for one in errands), usage=NO_TOKENS)
+
+
+def _words(pieces: Sequence[str | Part], results: Mapping[int, Mapping[Path, Any]]) -> str:
+    return "".join(piece if isinstance(piece, str) else _as_text(worth(piece, results)) for piece in pieces)
+
+
+def _as_text(value: Any) -> str:
+    if value is MISSING:
+        return "unknown"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def worth(part: Any, results: Mapping[int, Mapping[Path, Any]]) -> Any:
+    """The value of a part, from what was read; :data:`toolenv.agents.drifted.MISSING` if it was not."""
+    if isinstance(part, Given):
+        return part.value
+    if isinstance(part, Taken):
+        return results.get(part.call, {}).get(part.path, MISSING)
+    if isinstance(part, Computed):
+        raise UsageError(f"the plan computes {part.operation!r}, which nobody here knows")
+    if isinstance(part, Mapping):
+        return {key: _present(worth(inner, results)) for key, inner in part.items()}
+    return [_present(worth(inner, results)) for inner in part]
+
+
+def _present(value: Any) -> Any:
+    return None if value is MISSING else value
+
+
+def make(argument: str, options: Mapping[str, Any]) -> PlanFollower:
+    """``recovery:NAME``; ``recovery`` alone is the reference.
+
+    Raises:
+        UnknownNameError: no such policy.
+    """
+    name = argument or "reference"
+    if name not in SKILLS:
+        raise UnknownNameError("recovery policy", name, SKILLS)
+    return PlanFollower(SKILLS[name], name if argument else "recovery")

@@ -1,0 +1,205 @@
+"""Hazard manifests: which hazard is armed on which task, and the witness that it can be recovered from.
+
+A manifest is a JSON file, one task a line::
+
+    {"version": 1, "suite": "Workflows", "condition": "output-drift", "data": "…", "provenance": "…how it was made…",
+     "tasks": {TASK_ID: [{"hazard": …, "mode": …, "tool": …, "seed": …, "parameters": {…},
+                          "extra_calls": …, "witness": [[[TOOL, ARGUMENTS], …] or TEXT, …]}, …], …},
+     "excluded": {TASK_ID: REASON, …}, "hash": "sha256:…"}
+
+A task has one entry per seed. ``tasks`` and ``excluded`` together hold every task that was tried, once. ``hash``
+covers the rest. No entry is there without a witness: decisions that reach the task's own reference under this very
+hazard, made by a policy that sees what an agent sees (paper 2, automatic recovery-path validation).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from toolenv.errors import DataCorruptError, DataMissingError, UnknownNameError
+from toolenv.hazards.base import Instance
+from toolenv.task import Reference, Score
+from toolenv.trace import Trace
+from toolenv.types import NO_TOKENS, Action, Message, ToolCall, ToolCalls
+
+MANIFEST_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ProvedInstance:
+    """An instance and its recovery witness.
+
+    Attributes:
+        instance: what is armed.
+        witness: decisions that succeed under it.
+        extra_calls: the recovery cost: how many calls more than the clean solution makes.
+    """
+
+    instance: Instance
+    witness: tuple[Action, ...]
+    extra_calls: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry of a manifest."""
+        armed = self.instance
+        return {
+            "hazard": armed.hazard,
+            "mode": armed.mode,
+            "tool": armed.tool,
+            "seed": armed.seed,
+            "parameters": dict(armed.parameters),
+            "extra_calls": self.extra_calls,
+            "witness": [_decision_to_json(action) for action in self.witness],
+        }
+
+    @classmethod
+    def from_json(cls, task_id: str, data: Mapping[str, Any]) -> ProvedInstance:
+        """Read an entry back."""
+        instance = Instance(
+            task_id, data["hazard"], data["mode"], data["tool"], data["seed"], data["parameters"]
+        )
+        return cls(instance, tuple(map(_decision_from_json, data["witness"])), data["extra_calls"])
+
+
+def _decision_to_json(action: Action) -> Any:
+    if isinstance(action, ToolCalls):
+        return [[call.name, dict(call.arguments)] for call in action.calls]
+    assert isinstance(action, Message), "a witness calls tools and speaks"
+    return action.text
+
+
+def _decision_from_json(data: Any) -> Action:
+    if isinstance(data, str):
+        return Message(data, usage=NO_TOKENS)
+    return ToolCalls(tuple(ToolCall(name, arguments) for name, arguments in data), usage=NO_TOKENS)
+
+
+@dataclass(frozen=True)
+class HazardManifest:
+    """The proved instances of one condition of a suite; see the module for the file form."""
+
+    suite: str
+    condition: str
+    data: str
+    provenance: str
+    tasks: Mapping[str, tuple[ProvedInstance, ...]]
+    excluded: Mapping[str, str] = field(default_factory=dict)
+
+    def at_seed(self, seed: int | None) -> dict[str, ProvedInstance]:
+        """The instance of each task that was armed with ``seed``; ``None`` takes each task's first.
+
+        Raises:
+            UnknownNameError: no task has one.
+        """
+        if seed is None:
+            return {task: proved[0] for task, proved in self.tasks.items() if proved}
+        found = {task: one for task, proved in self.tasks.items() for one in proved if one.instance.seed == seed}
+        if not found:
+            known = {str(one.instance.seed) for proved in self.tasks.values() for one in proved}
+            raise UnknownNameError("hazard_seed", str(seed), known, where=f"{self.suite}-{self.condition}")
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The file form, hash included."""
+        body = {
+            "version": MANIFEST_VERSION,
+            "suite": self.suite,
+            "condition": self.condition,
+            "data": self.data,
+            "provenance": self.provenance,
+            "tasks": {task: [one.to_json() for one in proved] for task, proved in self.tasks.items()},
+            "excluded": dict(self.excluded),
+        }
+        return {**body, "hash": _hash(body)}
+
+    @property
+    def hash(self) -> str:
+        """``sha256:…`` over the manifest's content."""
+        return str(self.to_json()["hash"])
+
+    def write(self, path: Path) -> None:
+        """Write the file form."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(_lines(self.to_json()), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> HazardManifest:
+        """Read a manifest file.
+
+        Raises:
+            DataMissingError: no such file.
+            DataCorruptError: not a manifest, another version, or its hash does not match.
+        """
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise DataMissingError(f"no hazard manifest at {path}") from error
+        except ValueError as error:
+            raise DataCorruptError(f"{path} is not JSON: {error}") from error
+        return cls.from_json(data, where=str(path))
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "hazard manifest") -> HazardManifest:
+        """Check and build from the file form; ``where`` names it in errors."""
+        if not isinstance(data, dict) or data.get("version") != MANIFEST_VERSION:
+            found = data.get("version") if isinstance(data, dict) else type(data).__name__
+            raise DataCorruptError(f"{where}: version {found!r}, expected {MANIFEST_VERSION}")
+        body = {key: value for key, value in data.items() if key != "hash"}
+        if data.get("hash") != _hash(body):
+            raise DataCorruptError(
+                f"{where}: hash {data.get('hash')} does not match its content {_hash(body)}"
+            )
+        tasks = {
+            task: tuple(ProvedInstance.from_json(task, entry) for entry in entries)
+            for task, entries in data["tasks"].items()
+        }
+        return cls(
+            data["suite"], data["condition"], data["data"], data["provenance"], tasks, data["excluded"]
+        )
+
+
+@dataclass(frozen=True)
+class RecoveryReference:
+    """A task's own truth, with the recovery witness as its solution.
+
+    Attributes:
+        truth: the task's reference; it alone judges.
+        witness: the solution under the hazard.
+    """
+
+    truth: Reference
+    witness: tuple[Action, ...]
+
+    def score(self, trace: Trace) -> Score:
+        """The verdict of the task's own reference."""
+        return self.truth.score(trace)
+
+    def solution(self) -> tuple[Action, ...]:
+        """The witness."""
+        return self.witness
+
+
+def _lines(data: Mapping[str, Any]) -> str:
+    """JSON with one line per top-level entry, and one per task."""
+    parts = []
+    for key, value in data.items():
+        if isinstance(value, dict):
+            inner = ",\n".join(f"  {_compact(name)}: {_compact(item)}" for name, item in value.items())
+            parts.append(f" {_compact(key)}: {{\n{inner}\n }}" if value else f" {_compact(key)}: {{}}")
+        else:
+            parts.append(f" {_compact(key)}: {_compact(value)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _hash(body: Mapping[str, Any]) -> str:
+    text = json.dumps(body, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -1,0 +1,117 @@
+"""Proofs that an instance of a hazard can be recovered from (paper 2, automatic recovery-path validation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from toolenv.env import ToolEnv
+from toolenv.hazards import Instance, exposure, get_kind
+from toolenv.hazards.base import Subject, candidates
+from toolenv.hazards.manifest import ProvedInstance
+from toolenv.plan import Plan
+from toolenv.policy import Policy
+from toolenv.rollout import Rollout, rollout
+from toolenv.source import TaskSource
+from toolenv.suite import Suite
+from toolenv.task import Task
+from toolenv.trace import Trace
+from toolenv.types import Action, Message, Observation, ToolCall, ToolCalls
+
+MOST_CANDIDATES = 24
+"""Instances of one hazard that are tried on a task before it is given up."""
+
+
+class Unsuitable(Exception):  # noqa: N818  (it is a finding about a task, and no error)
+    """A task that no hazard can be fitted to; its text is the reason."""
+
+
+class Replay:
+    """Plays recorded decisions, then closes with empty messages."""
+
+    name = "witness"
+
+    def __init__(self, actions: tuple[Action, ...]) -> None:
+        self._actions = actions
+
+    def act(self, observation: Observation, memory: Any) -> tuple[Action, int]:
+        """The next decision; memory counts them."""
+        at = memory or 0
+        return (self._actions[at] if at < len(self._actions) else Message("")), at + 1
+
+
+def subject_of(suite: Suite, task: Task, plan: Plan, recover: Policy) -> Subject:
+    """What hazards are fitted to: a task, and how it is solved on the clean kernel by following ``plan``.
+
+    Raises:
+        Unsuitable: following the plan does not solve it.
+    """
+    planned = with_plan(task, plan)
+    solved = play(suite, planned, recover)
+    if solved.episode.success is not True:
+        raise Unsuitable("following the plan does not solve the clean task")
+    return Subject(planned, plan, solved.trace.calls())
+
+
+def with_plan(task: Task, plan: Plan) -> Task:
+    """The task with a plan for scripted policies to follow."""
+    return replace(task, metadata={**task.metadata, "plan": plan})
+
+
+def prove(suite: Suite, subject: Subject, hazard: str, seed: int, recover: Policy) -> ProvedInstance:
+    """The first instance that ``seed`` prefers and ``recover`` recovers from.
+
+    Args:
+        suite, subject: the task and its clean solution.
+        hazard: which of the five.
+        seed: orders the candidates.
+        recover: the reference recovery policy, which sees what an agent sees.
+
+    Raises:
+        HazardMisfitError: the hazard does not fit the task.
+        Unsuitable: none of the instances was recovered from.
+    """
+    found = candidates(get_kind(hazard), subject, seed)
+    for instance in found[:MOST_CANDIDATES]:
+        proved = try_instance(suite, subject, instance, recover)
+        if proved is not None:
+            return proved
+    raise Unsuitable(f"no witness recovered from any of {min(len(found), MOST_CANDIDATES)} instances")
+
+
+def try_instance(
+    suite: Suite, subject: Subject, instance: Instance, recover: Policy
+) -> ProvedInstance | None:
+    """The proof for one instance, if the policy recovers from it and the hazard really struck."""
+    recovered = play(suite, subject.task, recover, instance)
+    if recovered.episode.success is not True or not exposure(recovered.trace).seen:
+        return None
+    witness = tuple(_bare(action) for action in _decisions(recovered.trace))
+    replayed = play(suite, subject.task, Replay(witness), instance)
+    if replayed.episode.success is not True or _results(replayed.trace) != _results(recovered.trace):
+        return None
+    return ProvedInstance(instance, witness, recovered.episode.calls - len(subject.calls))
+
+
+def play(suite: Suite, task: Task, policy: Policy, instance: Instance | None = None) -> Rollout:
+    """One episode of a task with seed 0, clean or under an instance of a hazard."""
+    armed: Mapping[str, Instance] = {} if instance is None else {task.id: instance}
+    condition = "clean" if instance is None else instance.hazard
+    source = TaskSource(suite, condition, {task.id: task}, {}, 0.0, suite.max_turns, hazards=armed)
+    return rollout(ToolEnv(source), policy, seed=0, task_id=task.id)
+
+
+def _decisions(trace: Trace) -> Iterator[Action]:
+    return (step.action for step in trace.steps)
+
+
+def _bare(action: Action) -> Action:
+    """A decision without the ids that the environment gave its calls."""
+    if isinstance(action, ToolCalls):
+        return ToolCalls(tuple(ToolCall(call.name, call.arguments) for call in action.calls))
+    return Message(action.text) if isinstance(action, Message) else action
+
+
+def _results(trace: Trace) -> list[tuple[str, ...]]:
+    return [tuple(result.content for result in step.results) for step in trace.steps]
