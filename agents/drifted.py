@@ -1,14 +1,16 @@
 """Finding a documented value in a result that no longer looks as documented.
 
-Two skills, which scripted policies have or lack: *normalising* undoes surface forms (envelopes, nesting, other
-spellings of keys, units in text, quoted texts); *remapping* undoes a changed contract (other names, types and
-shapes, other units). Without either, a value is found exactly where it is documented, or not at all.
+Two skills, which scripted policies have or lack: *normalising* undoes surface forms (envelopes, nesting,
+other spellings of keys, units in text, quoted texts); *remapping* undoes a changed contract (other names,
+types and shapes, other units). Without either, a value is found exactly where it is documented, or not at
+all.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from calendar import month_name
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -24,7 +26,7 @@ DEEPEST_ENVELOPE = 3
 _SIGNED = re.compile(r"\+[\d,]*\.?\d+|\([\d,]*\.?\d+\)")
 _NUMBER_WITHIN = re.compile(r"(\()?([+-]?(?:\d[\d,]*)?\.?\d+(?:[eE][+-]?\d+)?)")
 _LONG_DATE = re.compile(r"(\d{1,2}) ([A-Z][a-z]+) (\d{4})")
-_MONTHS = "January February March April May June July August September October November December".split()
+_MONTHS = dict(zip(month_name, range(13), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +151,10 @@ class Reader:
 
 def from_pairs(value: Any) -> Any:
     """An object that comes as an array of ``{"field": …, "value": …}``; anything else as it is."""
-    if isinstance(value, list) and value and all(
-        isinstance(item, dict) and set(item) == {"field", "value"} for item in value
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(item, dict) and set(item) == {"field", "value"} for item in value)
     ):
         return {str(item["field"]): item["value"] for item in value}
     return value
@@ -184,7 +188,7 @@ def _plain(value: Any, kind: str) -> Any:
         return text[1:-1]
     day = _LONG_DATE.fullmatch(text)
     if day is not None and day[2] in _MONTHS:
-        return f"{day[3]}-{_MONTHS.index(day[2]) + 1:02d}-{int(day[1]):02d}"
+        return f"{day[3]}-{_MONTHS[day[2]]:02d}-{int(day[1]):02d}"
     return value
 
 

@@ -114,7 +114,7 @@ class PlannerExecutor(Composed):
                 return bill.settle(stop, planning), memory
             memory = _with_plan(memory, observation, answers[-1])
         if memory.decisions >= self.max_executor_turns:
-            memory = replace(memory, closed=True, turns_left=observation.turns_left)
+            memory = replace(memory, turns_left=observation.turns_left)
             return bill.settle(Message(""), {"closed": "max_executor_turns"}, role=EXECUTOR), memory
         action, memory = self._execute(bill, observation, memory)
         return bill.settle(action, planning), memory

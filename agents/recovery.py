@@ -1,7 +1,8 @@
 """Scripted policies that follow a plan and read what tools tell; some know how to recover, some do not.
 
-They are briefed with the *structure* of a solution (:class:`toolenv.plan.Plan`: which calls, and which documented
-field feeds which argument) and with no value that a tool tells: all those they read, so a hazard can mislead them.
+They are briefed with the *structure* of a solution (:class:`toolenv.plan.Plan`: which calls, and which
+documented field feeds which argument) and with no value that a tool tells: all those they read, so a hazard
+can mislead them.
 
 ``recovery`` (or ``recovery:reference``) has every skill; a task is proved recoverable by what it does.
 ``recovery:naive`` takes every result at its word. ``recovery:retry-only``, ``recovery:switch-only`` and
@@ -23,11 +24,11 @@ from toolenv.types import NO_TOKENS, Action, Message, Observation, ToolCall, Too
 from .drifted import MISSING
 from .errands import Errand, Skills, begun, react
 
-EVERYTHING = Skills(retries=3, switches=True, normalises=True, remaps=True, rebinds=True, cross_checks=True)
+EVERYTHING = Skills(retries=2, switches=True, normalises=True, remaps=True, rebinds=True, cross_checks=True)
 SKILLS: Mapping[str, Skills] = {
     "reference": EVERYTHING,
     "naive": Skills(),
-    "retry-only": Skills(retries=3),
+    "retry-only": Skills(retries=2),
     "switch-only": Skills(switches=True),
     "normalise-only": Skills(normalises=True),
 }

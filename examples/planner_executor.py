@@ -23,10 +23,10 @@ def estimate(observation: Observation, answer: str) -> Usage:
 
 def planner(observation: Observation) -> Action:
     """Stops unless a tool's name shares a word with the request."""
-    *_, request, told = [one.content for one in observation.messages if one.role == "user"][:2]
-    if observation.messages[-1].content != CHECK_PROMPT:
+    request, *_, last = heard = [one.content for one in observation.messages if one.role == "user"]
+    if last != CHECK_PROMPT:  # the first round, which shows the tools
         return Message(request, usage=estimate(observation, request))
-    names = [line[2:].partition("(")[0] for line in told.splitlines() if line.startswith("- ")]
+    names = [line[2:].partition("(")[0] for line in heard[-2].splitlines() if line.startswith("- ")]
     fitting = [name for name in names if set(name.split("_")) & set(request.lower().split())]
     if not fitting:
         return Stop("no tool's name fits the request", usage=estimate(observation, "STOP: no tool"))
@@ -52,8 +52,7 @@ pair = PlannerExecutor(planner, executor)
 for policy in (toolenv.as_policy(executor), pair):
     rollouts = list(play(policy))
     episodes = [one.episode for one in rollouts]
-    print(
-        f"{policy.name}: FCR {fcr_strict(episodes).value:.2f}, false stops {false_stop_rate(episodes).value:.2f}"
-    )
+    fcr, false_stops = fcr_strict(episodes).value, false_stop_rate(episodes).value
+    print(f"{policy.name}: FCR {fcr:.2f}, false stops {false_stops:.2f}")
     for role, cost in tc_early_stop_by_role(rollouts).items():
         print(f"  tokens of the {role} until a right stop: {cost.value:.0f} (n={cost.n})")

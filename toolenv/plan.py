@@ -1,8 +1,8 @@
 """Plans: the structure of a solution without the values that tools tell.
 
-A plan says which calls are made, in which order, and which part of which result feeds which argument. Scripted
-policies are briefed with one, so that what they do depends on what they read; hazards are fitted to one, because
-only a result that something later depends on is worth disturbing.
+A plan says which calls are made, in which order, and which part of which result feeds which argument.
+Scripted policies are briefed with one, so that what they do depends on what they read; hazards are fitted to
+one, because only a result that something later depends on is worth disturbing.
 """
 
 from __future__ import annotations
@@ -111,11 +111,13 @@ class Contract:
         fields: of the object it returns, or of each object in the array it returns; all of them.
         sources: other tools with the same facts, best first.
         authority: its own, see :class:`Source`.
+        complete: whether ``fields`` are all fields there are; some may be known without documentation.
     """
 
     fields: tuple[OutputField, ...] = ()
     sources: tuple[Source, ...] = ()
     authority: int = 0
+    complete: bool = True
 
     def unit_of(self, name: str) -> str:
         """The unit of a field; empty if it has none or is not documented."""

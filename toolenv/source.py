@@ -6,15 +6,17 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
-from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
+from toolenv.errors import UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.hazards import Instance, perturbed
 from toolenv.hazards.manifest import HazardManifest, ProvedInstance, RecoveryReference
 from toolenv.kernel import CleanKernel, Kernel, MaskedKernel
+from toolenv.masks import left_out, manifest_for
 from toolenv.seeding import mix, uniform
-from toolenv.suite import Suite, hazard_manifests
+from toolenv.suite import Suite, corrections_of, hazard_manifests
 from toolenv.task import Task
 from toolenv.user import User
 
@@ -40,7 +42,15 @@ class TaskSource:
         max_turns: the cap on decisions per user turn.
         manifest_hash: names the manifest, and with it the frozen list of tasks.
         hazards: what is armed, by task id.
+
+    Attributes:
+        data: names the version of the suite's data.
+        corrections: what a corrections file does to tasks of the subset; empty without one. See
+            :meth:`toolenv.corrections.Corrections.within`.
     """
+
+    data: str = ""
+    corrections: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(
         self,
@@ -119,8 +129,8 @@ def make_source(
         max_turns: decisions per user turn; ``None`` is the suite's own cap (Appendix C).
         masks: a mask manifest to use instead of the suite's own.
         hazards: a hazard manifest to use instead of the suite's own.
-        hazard_seed: which of a task's proved instances is armed; ``None`` is the first. The seed of an episode
-            has no part in it, so that the arms of a study all meet the same instance.
+        hazard_seed: which of a task's proved instances is armed; ``None`` is the first. The seed of an
+            episode has no part in it, so that the arms of a study all meet the same instance.
 
     Raises:
         UsageError: a value that cannot be used, named with the nearest good one.
@@ -142,10 +152,11 @@ def make_source(
     if not isinstance(cap, int) or isinstance(cap, bool) or cap < 1:
         raise UsageError(f"max_turns={max_turns!r}: give a whole number of at least 1")
     clean = {task.id: task for task in suite.tasks(subset)}
-    manifest = suite.masks(subset) if masks is None else _foreign_masks(Path(masks), suite, clean)
+    manifest = manifest_for(suite, subset, masks)
     clean = {task_id: _flagged(task, manifest) for task_id, task in clean.items()}
     if condition not in CONDITIONS:
-        return _hazard_source(suite, condition, clean, tasks, cap, hazards, hazard_seed)
+        armed = _hazard_source(suite, condition, clean, tasks, cap, hazards, hazard_seed)
+        return _with_origin(armed, subset)
     masked = _masked(clean, manifest, natural=condition != "mixed")
     wanted = _wanted(tasks, clean, masked, manifest, suite, condition)
     if wanted is not None:
@@ -156,6 +167,15 @@ def make_source(
         raise UsageError(
             f"{suite.name}-{condition}, subset {subset!r}: no task is left; {_why_none(manifest)}"
         )
+    return _with_origin(source, subset)
+
+
+def _with_origin(source: TaskSource, subset: str) -> TaskSource:
+    """The source, told which data and corrections its tasks are of."""
+    own, corrections = source.suite.masks(subset), corrections_of(source.suite)
+    source.data = own.data
+    if corrections is not None:
+        source.corrections = corrections.within({*own.masks, *own.excluded})
     return source
 
 
@@ -169,29 +189,24 @@ def _hazard_source(
     seed: int | None,
 ) -> TaskSource:
     """The tasks with a proved instance of the hazard, each with its witness as solution."""
-    manifest = HazardManifest.read(Path(path) if path is not None else hazard_manifests(suite)[condition])
-    if (manifest.suite, manifest.condition) != (suite.name, condition):
-        raise DataCorruptError(
-            f"{path}: hazards of {manifest.suite}-{manifest.condition}, not of {suite.name}-{condition}"
-        )
-    proved = {task: one for task, one in manifest.at_seed(seed).items() if task in clean}
+    manifest = HazardManifest.read(hazard_manifests(suite)[condition] if path is None else Path(path))
+    manifest.check(suite.name, condition)
     wanted = _listed(tasks, clean, suite)
+    # An instance is proved for one answer: it says nothing of a corrected one.
+    uncorrected = [task_id for task_id, task in clean.items() if "corrected" not in task.flags]
     for task_id in wanted or ():
-        if task_id not in proved:
-            reason = manifest.excluded.get(task_id, f"no instance of {condition} was proved for it")
-            raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: {reason}")
-    chosen = list(proved) if wanted is None else wanted
-    if not chosen:
-        raise UsageError(f"{suite.name}-{condition}: the hazard manifest has none of the subset's tasks")
+        if task_id not in uncorrected:
+            raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: its answer is corrected")
+    proved = manifest.choose(uncorrected, wanted, seed)
     return TaskSource(
         suite,
         condition,
-        {task_id: _recoverable(clean[task_id], proved[task_id]) for task_id in chosen},
+        {task_id: _recoverable(clean[task_id], one) for task_id, one in proved.items()},
         {},
         0.0,
         cap,
         manifest.hash,
-        {task_id: proved[task_id].instance for task_id in chosen},
+        hazards={task_id: one.instance for task_id, one in proved.items()},
     )
 
 
@@ -253,25 +268,13 @@ def _listed(tasks: TaskIds, clean: Mapping[str, Task], suite: Suite) -> list[str
     wanted = list(dict.fromkeys(one for one in listed if one))
     if not wanted:
         raise UsageError(f"tasks={tasks!r} names no task")
+    corrections = corrections_of(suite)
     for task_id in wanted:
+        if corrections and corrections.excludes(task_id):
+            raise UsageError(f"task {task_id!r}: {left_out(corrections, task_id)}")
         if task_id not in clean:
             raise UnknownNameError("task id", task_id, clean, where=f"suite {suite.name}")
     return wanted
-
-
-def _foreign_masks(path: Path, suite: Suite, clean: Mapping[str, Task]) -> MaskManifest:
-    manifest = MaskManifest.read(path)
-    if manifest.suite != suite.name:
-        raise DataCorruptError(f"{path}: masks of suite {manifest.suite!r}, not {suite.name!r}")
-    for task_id, tools in manifest.masks.items():
-        if task_id in clean:
-            pool = {tool.name for tool in clean[task_id].tools}
-            for tool in tools:
-                if tool not in pool:
-                    raise DataCorruptError(
-                        f"{path}: task {task_id!r} masks {tool!r}, which is not in its pool"
-                    )
-    return manifest
 
 
 def _why_none(manifest: MaskManifest) -> str:

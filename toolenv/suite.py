@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from toolenv.corrections import ACTIONS, Action, Corrections, read_corrections
 from toolenv.errors import UnknownNameError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
@@ -80,6 +81,17 @@ class Configurable(Protocol):
 
 
 @runtime_checkable
+class Correctable(Protocol):
+    """A suite whose tasks' answers a file may correct; it has a setting ``corrections``.
+
+    Attributes:
+        corrections: those that its tasks are as; ``None`` for the data set's own answers.
+    """
+
+    corrections: Corrections | None
+
+
+@runtime_checkable
 class Derived(Protocol):
     """A suite whose data set keeps part of its data as source code, which is read as data."""
 
@@ -112,6 +124,31 @@ def configured(suite: Suite, options: Mapping[str, Any]) -> Suite:
             raise UnknownNameError("option", name, known, where=f"suite {suite.name}")
     assert isinstance(suite, Configurable)
     return suite.configured(**options)
+
+
+def corrections_for(
+    suite: Suite, path: str | Path | None, actions: Sequence[Action] = ACTIONS
+) -> Corrections | None:
+    """The corrections of a suite's tasks in a file; ``None`` without a file.
+
+    Args:
+        suite: the suite as its data set has it.
+        path: the file.
+        actions: what the suite can do to a task.
+
+    Raises:
+        DataError, UsageError: see :func:`toolenv.corrections.read_corrections`.
+    """
+    if path is None:
+        return None
+    manifests = [suite.masks(subset) for subset in suite.subsets]
+    known = {task_id for one in manifests for task_id in (*one.masks, *one.excluded)}
+    return read_corrections(Path(path), suite.name, known, manifests[0].data, actions)
+
+
+def corrections_of(suite: Suite) -> Corrections | None:
+    """The corrections that a suite's tasks are as."""
+    return suite.corrections if isinstance(suite, Correctable) else None
 
 
 def inert_tools(suite: Suite) -> frozenset[str]:

@@ -33,8 +33,8 @@ MULTIPLES: Mapping[str, Mapping[str, Decimal]] = MappingProxyType({
 def convert(value: int | float, unit: str, target: str) -> int | float | None:
     """A number in another unit; ``None`` if one of the units is unknown or they measure different things.
 
-    Exact wherever the result has at most 15 digits: ``0.7`` kg are ``700.0`` g and come back as ``0.7``. A whole
-    number stays one where it can.
+    Exact wherever the result has at most 15 digits: ``0.7`` kg are ``700.0`` g and come back as ``0.7``. A
+    whole number stays one where it can.
     """
     scale = MULTIPLES.get(unit, {})
     if unit not in scale or target not in scale:

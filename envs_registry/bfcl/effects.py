@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias, TypeGuard
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, TypeAlias, TypeGuard
 
 _QUIET_FUNCTIONS: Final = frozenset(
     [
@@ -110,11 +110,17 @@ class Effects:
         called = [self._methods[one] for one in sorted(self._called(name, set()))]
         if any(map(_uses_whole_self, called)):
             return self._all
-        found = {attribute for one in called for attribute in _assigned_attributes(one)}
+        found = {attribute for one in called for attribute, _ in _given_attributes(one)}
         found |= {attribute for one in called for attribute in self._apart if _mentions(one, attribute)}
-        if not all(_changes_nothing_in_place(one, self._methods) for one in called):
-            found |= {attribute for one in called for attribute in self._reached(one)}
-        return frozenset(found & self._all)
+        return frozenset(found | self._changed_in_place(called)) & self._all
+
+    def _changed_in_place(self, called: list[ast.FunctionDef]) -> frozenset[str]:
+        """The attributes that may change without being assigned to."""
+        places = [place for one in called for place in _places_of_change(one, self._methods)]
+        if all(map(_is_own, places)):
+            names = frozenset(place.attr for place in places if _is_own(place)) - self._apart
+            return self._all if any(name.startswith("_") for name in names) else names
+        return frozenset().union(*map(self._reached, called))
 
     def shrinks(self, name: str) -> frozenset[str]:
         """The attributes from which a method may take something, but into which it puts nothing."""
@@ -124,6 +130,20 @@ class Effects:
             for attribute in self.writes(name)
             if not attribute.startswith("_") and all(_only_takes(one, attribute) for one in called)
         )
+
+    def sets(self, name: str) -> Mapping[str, tuple[Any, ...]]:
+        """The constants to which a method sets attributes, for those that it changes in no other way."""
+        called = [self._methods[one] for one in sorted(self._called(name, set()))]
+        given: dict[str, list[ast.expr | None]] = {}
+        for method in called:
+            for attribute, value in _given_attributes(method):
+                given.setdefault(attribute, []).append(value)
+        reached = self._changed_in_place(called)
+        return {
+            attribute: tuple(value.value for value in values if isinstance(value, ast.Constant))
+            for attribute, values in given.items()
+            if attribute not in reached and all(isinstance(value, ast.Constant) for value in values)
+        }
 
     def draws(self, name: str) -> bool:
         """Whether a method takes from the random stream."""
@@ -169,7 +189,7 @@ def _is_looked_at(node: ast.AST, parents: Mapping[ast.AST, ast.AST]) -> bool:
         node, parent = parent, parents[parent]
 
 
-def _is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
+def _is_own(node: ast.AST | None) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
@@ -218,29 +238,54 @@ def _holding_new_only(methods: Mapping[str, ast.FunctionDef]) -> frozenset[str]:
     return frozenset(name for name, new in kept.items() if name.startswith("_") and all(new))
 
 
-def _assigned_attributes(method: ast.FunctionDef) -> frozenset[str]:
-    nodes = (node for node in ast.walk(method) if _is_own(node))
-    return frozenset(node.attr for node in nodes if isinstance(node.ctx, ast.Store | ast.Del))
+def _given_attributes(method: ast.FunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
+    """The attributes assigned to, each with the value if that is written there."""
+    values = {
+        target: node.value
+        for node in ast.walk(method)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    }
+    for node in ast.walk(method):
+        if _is_own(node) and isinstance(node.ctx, ast.Store | ast.Del):
+            yield node.attr, values.get(node)
 
 
-def _changes_nothing_in_place(method: ast.FunctionDef, methods: Mapping[str, ast.FunctionDef]) -> bool:
+def _places_of_change(
+    method: ast.FunctionDef, methods: Mapping[str, ast.FunctionDef]
+) -> Iterator[ast.expr | None]:
+    """Where a method changes things in place that it has not made: ``x`` of ``x.append(…)``, ``x[…][…] = …``.
+
+    ``None`` stands for a place that cannot be said.
+    """
     own = Locals(method)
-    return all(_is_quiet(node, own, methods) for statement in method.body for node in ast.walk(statement))
+    for statement in method.body:
+        for node in ast.walk(statement):
+            yield from _places(node, own, methods)
 
 
-def _is_quiet(node: ast.AST, own: Locals, methods: Mapping[str, ast.FunctionDef]) -> bool:
-    """Whether a piece of code by itself changes nothing in place but what the method has made."""
-    if _is_own(node) and isinstance(node.ctx, ast.Store):
-        return True  # assigned anew
+def _places(
+    node: ast.AST, own: Locals, methods: Mapping[str, ast.FunctionDef]
+) -> Iterator[ast.expr | None]:
     if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
-        return isinstance(node, ast.Subscript) and own.may_change(node.value)
-    if isinstance(node, ast.Global | ast.Nonlocal | ast.Lambda | ast.Await | ast.Yield | ast.YieldFrom):
-        return False
-    if isinstance(node, ast.AugAssign):  # changes a list in place, whoever else holds it
-        return _is_number(node.value) or own.may_change(node.target)
-    if isinstance(node, ast.Call):
-        return _is_quiet_call(node.func, own, methods)
-    return True
+        if isinstance(node, ast.Attribute):
+            yield from () if _is_own(node) else (None,)
+        elif not own.may_change(node.value):
+            yield _root(node.value)
+    elif isinstance(node, ast.Global | ast.Nonlocal | ast.Lambda | ast.Await | ast.Yield | ast.YieldFrom):
+        yield None
+    elif isinstance(node, ast.AugAssign):  # changes a list in place, whoever else holds it
+        if not _is_number(node.value) and not own.may_change(node.target):
+            yield _root(node.target)
+    elif isinstance(node, ast.Call) and not _is_quiet_call(node.func, own, methods):
+        yield _root(node.func.value) if isinstance(node.func, ast.Attribute) else None
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """``x`` of ``x[…][…]``."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
 
 
 def _is_quiet_call(called: ast.expr, own: Locals, methods: Mapping[str, ast.FunctionDef]) -> bool:

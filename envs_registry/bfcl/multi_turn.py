@@ -39,7 +39,7 @@ def multi_turn_task(
     """One entry. Tools come from the documents of the classes it involves, in their order."""
     classes = tuple(entry["involved_classes"])
     tools = _pool(package, classes)
-    parameters = _parameters(package)
+    parameters = tool_parameters(package)
     make_world = partial(
         _make_world, package, classes, entry["initial_config"], "long_context" in category.name
     )
@@ -93,6 +93,6 @@ def _pool(package: Path, classes: tuple[str, ...]) -> tuple[ToolSpec, ...]:
 
 
 @cache
-def _parameters(package: Path) -> Mapping[str, tuple[str, ...]]:
+def tool_parameters(package: Path) -> Mapping[str, tuple[str, ...]]:
     """The parameters of each tool in order, for ground-truth calls with positional arguments."""
     return parameter_names(load_backends(package))

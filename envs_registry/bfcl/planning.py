@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from envs_registry.bfcl.multi_turn_rules import MultiTurnReference, run
 from envs_registry.bfcl.planning_world import PlanningWorld, features_of
-from envs_registry.bfcl.rules import RULES, changed, informing, is_told, tool_facts
+from envs_registry.bfcl.claims import RULES, changed, informing, is_told, tool_facts
 from toolenv.feasibility.certificates.grounding import Knowledge
-from toolenv.feasibility.certificates.planning import Goal
+from toolenv.feasibility.certificates.planning import Goal, Obtained
 from toolenv.feasibility.certificates.records import Claim, Criterion
 from toolenv.task import Task
 
@@ -24,6 +24,7 @@ class BFCLPlanner:
     """See :class:`toolenv.feasibility.certificates.planning.Planner`."""
 
     rules = RULES
+    ignored: frozenset[str] = frozenset()
 
     def claims(self, task: Task) -> Iterator[Claim]:
         """The ground truth's changes, then its results, of masked tools only: others can do what they do."""
@@ -46,7 +47,7 @@ class BFCLPlanner:
         for turn, truth in enumerate(reference.ground_truth):
             run(world, truth)
             if not truth:
-                goals.append(Goal(None, lambda results, known: 0))
+                goals.append(Goal(None, lambda obtained, known: 0))
             elif criterion == "judge":
                 missing = partial(_not_obtained, reference.results[turn])
                 goals.append(Goal(features_of(world.view()), missing, needs_call=True))
@@ -88,9 +89,9 @@ class BFCLPlanner:
 PLANNER = BFCLPlanner()
 
 
-def _not_obtained(wanted: tuple[str, ...], results: tuple[str, ...], known: Knowledge) -> int:
-    return (Counter(wanted) - Counter(results)).total()
+def _not_obtained(wanted: tuple[str, ...], obtained: Obtained, known: Knowledge) -> int:
+    return (Counter(wanted) - Counter(text for _, text in obtained)).total()
 
 
-def _not_told(wanted: tuple[str, ...], results: tuple[str, ...], known: Knowledge) -> int:
-    return sum(not is_told(text, results) for text in wanted)
+def _not_told(wanted: tuple[str, ...], obtained: Obtained, known: Knowledge) -> int:
+    return sum(not is_told(text, obtained) for text in wanted)

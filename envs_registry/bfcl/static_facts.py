@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from envs_registry.bfcl.backends import FILES
 from envs_registry.bfcl.effects import Effects
@@ -39,6 +39,7 @@ class ToolFacts:
         backend: the class it belongs to.
         writes: the attributes it may change, private ones included; random streams are not counted.
         shrinks: those of them into which it never puts anything that was not there.
+        sets: the constants it may set an attribute to, for those that it changes in no other way.
         returns: the shapes of what it returns; errors it raises are not among them.
         draws: whether it takes from the random stream.
     """
@@ -46,6 +47,7 @@ class ToolFacts:
     backend: str
     writes: frozenset[str]
     shrinks: frozenset[str]
+    sets: Mapping[str, tuple[Any, ...]]
     returns: tuple[Shape, ...]
     draws: bool
 
@@ -80,7 +82,12 @@ def _read(file: Path, name: str) -> BackendFacts:
     effects, returns = Effects(methods), Returns(methods)
     tools = {
         tool: ToolFacts(
-            name, effects.writes(tool), effects.shrinks(tool), returns.of(tool), effects.draws(tool)
+            backend=name,
+            writes=effects.writes(tool),
+            shrinks=effects.shrinks(tool),
+            sets=effects.sets(tool),
+            returns=returns.of(tool),
+            draws=effects.draws(tool),
         )
         for tool in methods
         if not tool.startswith("_")

@@ -7,16 +7,22 @@ from functools import cache
 from pathlib import Path
 
 from envs_registry.bfcl.categories import CATEGORIES, SUBSETS, UNAVAILABLE
+from toolenv.corrections import Corrections
 from toolenv.errors import DataCorruptError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
+from toolenv.suite import corrections_for
 from toolenv.task import Task
 
 MASKS = Path(__file__).parent / "masks"
 
 
 class BFCL:
-    """Tasks of the Berkeley Function Calling Leaderboard v4."""
+    """Tasks of the Berkeley Function Calling Leaderboard v4.
+
+    Args:
+        corrections: what tasks are left out and whose answers are other than upstream's.
+    """
 
     name = "BFCL"
     subsets: tuple[str, ...] = tuple(SUBSETS)
@@ -24,10 +30,26 @@ class BFCL:
     default_subset = "default"
     max_turns = 10
     data = "bfcl"
+    options = ("corrections",)
+
+    def __init__(self, corrections: Corrections | None = None) -> None:
+        self.corrections = corrections
+
+    def configured(self, corrections: str | Path | None = None) -> BFCL:
+        """The suite with the answers of a file: ``gymnasium.make("ToolFeas/BFCL-clean-v0", corrections=FILE)``.
+
+        Raises:
+            DataError, UsageError: the file cannot be used, see :mod:`toolenv.corrections`.
+        """
+        return BFCL(corrections_for(BFCL(), corrections))
 
     def tasks(self, subset: str) -> tuple[Task, ...]:
-        """The tasks of a subset; a category is read once per process."""
-        return tuple(task for name in SUBSETS[subset] for task in _category(name))
+        """The tasks of a subset; a category is read once per process.
+
+        Raises:
+            DataError, UsageError: also where a correction does not fit its task.
+        """
+        return tuple(task for name in SUBSETS[subset] for task in self._category(name))
 
     def masks(self, subset: str) -> MaskManifest:
         """The masks of the subset's categories, joined."""
@@ -52,6 +74,9 @@ class BFCL:
         """No limit: long results are the point of the long-context category."""
         return None
 
+    def _category(self, name: str) -> tuple[Task, ...]:
+        return _category(name) if self.corrections is None else _corrected(name, self.corrections)
+
 
 @cache
 def category_masks(name: str) -> MaskManifest:
@@ -70,3 +95,11 @@ def _category(name: str) -> tuple[Task, ...]:
     if len(tasks) != CATEGORIES[name].size:
         raise DataCorruptError(f"BFCL {name}: {len(tasks)} entries, expected {CATEGORIES[name].size}")
     return tasks
+
+
+@cache
+def _corrected(name: str, corrections: Corrections) -> tuple[Task, ...]:
+    from envs_registry.bfcl.corrections import correct
+    from toolenv.feasibility.corrected import corrected_tasks
+
+    return corrected_tasks(BFCL(), _category(name), corrections, correct)

@@ -56,16 +56,8 @@ def load_tools(folder: Path, domain: str) -> tuple[ToolSpec, ...]:
     return with_wire_names(specs)
 
 
-def load_split(
-    folder: Path, split: Split, corrections: Mapping[str, Mapping[str, Any]], conversing: bool = False
-) -> tuple[Task, ...]:
+def load_split(folder: Path, split: Split) -> tuple[Task, ...]:
     """Every task of a split, in upstream's order.
-
-    Args:
-        folder: the pulled data.
-        split: which list.
-        corrections: fields of tasks to use in place of upstream's, by task id.
-        conversing: whether a simulated user brings the instruction, so that the agent does not see it.
 
     Raises:
         DataCorruptError: another number of tasks, or a call of a tool that the domain lacks.
@@ -73,18 +65,16 @@ def load_split(
     records = _read(folder / split.file)
     if len(records) != split.size:
         raise DataCorruptError(f"τ-bench {split.name}: {len(records)} tasks, expected {split.size}")
-    corrected = ({**record, **corrections.get(record["task_id"], {})} for record in records)
-    return tuple(_task(folder, split.domain, record, conversing) for record in corrected)
+    return tuple(_task(folder, split.domain, record) for record in records)
 
 
-def _task(folder: Path, domain: str, record: Mapping[str, Any], conversing: bool) -> Task:
+def _task(folder: Path, domain: str, record: Mapping[str, Any]) -> Task:
     make_world = partial(TauWorld.create, DOMAINS[domain], load_database(folder, domain))
     policy = ChatMessage("system", _policy(folder, domain))
-    asked = () if conversing else (ChatMessage("user", record["instruction"]),)
     actions = tuple(_action(domain, record["task_id"], action) for action in record["actions"])
     return Task(
         id=record["task_id"],
-        messages=(policy, *asked),
+        messages=(policy, ChatMessage("user", record["instruction"])),
         tools=load_tools(folder, domain),
         reference=EndStateReference(make_world, actions, tuple(record["outputs"])),
         terminal_tools=TERMINAL_TOOLS,

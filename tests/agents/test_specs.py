@@ -186,7 +186,11 @@ def test_preflight_asks_every_part_once() -> None:
         pair = make_agent(f"vote(3,planner(chat:{MODEL})->executor(chat:{MODEL}))", options)
         cost = pair.preflight()  # type: ignore[attr-defined]
         assert len(server.requests) == 2
+        both = make_agent(f"chat:{MODEL}", options)
+        assert PlannerExecutor(both, both).preflight().total_tokens == 18
+        assert len(server.requests) == 3
         pair.close()  # type: ignore[attr-defined]
+        both.close()  # type: ignore[attr-defined]
     assert cost.total_tokens == 2 * 18
     assert make_agent("planner(oracle)->executor(noop)").preflight().total_tokens == 0  # type: ignore[attr-defined]
 

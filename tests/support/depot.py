@@ -1,4 +1,4 @@
-"""A small suite for tests of hazards: a depot whose stock has two sources, and parcels to be weighed and priced."""
+"""A small suite for tests of hazards: a depot whose weights have two sources, and what freight costs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ TOOLS = with_wire_names(
         ),
         ToolSpec(
             "weigh",
-            "Weight of an item, from the scales' log. Returns item_code, weight (number, kg), packed_on (date). "
+            "Weight of an item, from the scales' log. Returns item_code, weight (number, kg), packed_on. "
             "The register is authoritative.",
             ITEM,
         ),
         ToolSpec(
             "register_entry",
-            "The register's entry of an item; authoritative. Returns item_code, mass (number, kg), date_packed.",
+            "The register's entry of an item; authoritative. Returns item_code, mass (kg), date_packed.",
             ITEM,
         ),
         ToolSpec(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -78,6 +79,7 @@ def build(
     that the successful traces of several agents share.
     """
     settings = BuildSettings(_rule(criterion, agents), sliced, replays)
+    _check_writable(out)
     found = envs_registry.get_suite(suite)
     data = store().source(found.data).manifest_hash if found.data else "none"
     chosen = found.default_subset if subset is None else subset
@@ -93,14 +95,22 @@ def build(
     _report(out, manifest)
 
 
+def _check_writable(out: Path) -> None:
+    """Find out before long work whether the manifest can be written."""
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"--out {out} cannot be written: {error.strerror or error}") from error
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise UsageError(f"--out {out} cannot be written: no permission")
+
+
 def _rule(criterion: str, agents: int | None) -> Rule:
     if criterion not in CRITERIA:
         raise UnknownNameError("criterion", criterion, CRITERIA)
     if criterion == "all-agents":
         if agents is not None:
-            raise UsageError(
-                f"--agents {agents} means nothing with --criterion all-agents, which asks for all"
-            )
+            raise UsageError(f"--agents {agents}: --criterion all-agents asks for all of them")
         return Rule("all-agents")
     return Rule("at-least-k", DEFAULT_AGENTS if agents is None else agents)
 

@@ -9,7 +9,7 @@ from toolenv.feasibility.manifest import MaskManifest
 from toolenv.feasibility.redundancy import Redundancy
 from toolenv.feasibility.successful_traces import Traces
 from toolenv.feasibility.task_building import BuildSettings, BuiltTask, build_task
-from toolenv.suite import Suite
+from toolenv.suite import Suite, corrections_of
 from toolenv.task import Task
 
 __all__ = ["BuildSettings", "BuiltTask", "assemble", "build_tasks"]
@@ -52,6 +52,8 @@ def assemble(
     """
     tasks = tuple(built)
     sources = [source.to_json() for source in traces.sources]
+    corrections = corrections_of(suite)
+    answers = {} if corrections is None else {"corrections": corrections.hash}
     return MaskManifest(
         suite=suite.name,
         subset=subset,
@@ -60,7 +62,7 @@ def assemble(
         masks={one.task_id: one.mask for one in tasks if not one.reason},
         excluded={one.task_id: one.reason for one in tasks if one.reason},
         flags={one.task_id: one.flags for one in tasks if one.flags},
-        built={**settings.to_json(), "suite_options": dict(options or {}), "sources": sources},
+        built={**settings.to_json(), "suite_options": dict(options or {}), **answers, "sources": sources},
         evidence={one.task_id: one.evidence for one in tasks if one.evidence},
     )
 

@@ -37,6 +37,8 @@ FLAGS: Mapping[str, str] = {
     "reference_call_fails": "a call of the reference solution returns an error; it is not counted as used",
     "query_grounded": "the query already holds what the masked tool would fetch",
     "semantically_redundant": "a remaining tool reads as if it did the same as a masked one",
+    "corrected": "its right answer is not the data set's own, but one of a corrections file",
+    "corrected_tools": "corrected so that other tools are needed; masks of the data set's own do not fit",
     "never_solved": "none of the agents that the masks were built from solved it with all its tools",
 }
 """Every flag a task may carry, with its meaning."""

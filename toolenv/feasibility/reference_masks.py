@@ -6,7 +6,7 @@ exist, the one trace is the reference solution, replayed and judged successful.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from toolenv.env import ToolEnv
 from toolenv.feasibility.manifest import MaskManifest
@@ -40,18 +40,39 @@ def reference_masks(suite: Suite, subset: str, oracle: Policy, data: str, proven
     masks: dict[str, tuple[str, ...]] = {}
     excluded: dict[str, str] = {}
     flags: dict[str, tuple[str, ...]] = {}
-    for shipped in suite.tasks(subset):
-        task, solved = _solve(suite, shipped, oracle)
-        idle = _play(suite, task, FunctionPolicy(_say_nothing, "noop"))
-        mask, reason = _mask(task, solved, inert_tools(suite))
-        if reason:
-            excluded[task.id] = reason
+    for task in suite.tasks(subset):
+        found = reference_facts(suite, task, oracle)
+        if found.reason:
+            excluded[task.id] = found.reason
         else:
-            masks[task.id] = mask
-        found = _flags(task, solved, idle, reason, lookup_tools(suite).intersection(mask))
-        if found:
-            flags[task.id] = found
+            masks[task.id] = found.mask
+        if found.flags:
+            flags[task.id] = found.flags
     return MaskManifest(suite.name, subset, data, provenance, masks, excluded, flags)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceFacts:
+    """What the reference solution of a task tells.
+
+    Attributes:
+        mask: the tools it uses; empty if there is a reason.
+        reason: why the task has no mask.
+        flags: the task's flags, its own included.
+    """
+
+    mask: tuple[str, ...]
+    reason: str
+    flags: tuple[str, ...]
+
+
+def reference_facts(suite: Suite, shipped: Task, oracle: Policy) -> ReferenceFacts:
+    """Replay a task's reference solution, and an agent that does nothing."""
+    task, solved = _solve(suite, shipped, oracle)
+    idle = _play(suite, task, FunctionPolicy(_say_nothing, "noop"))
+    mask, reason = _mask(task, solved, inert_tools(suite))
+    masked_lookups = lookup_tools(suite).intersection(mask)
+    return ReferenceFacts(mask, reason, _flags(task, solved, idle, reason, masked_lookups))
 
 
 def _play(suite: Suite, task: Task, policy: Policy) -> Rollout:

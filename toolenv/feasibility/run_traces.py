@@ -16,6 +16,7 @@ from toolenv.errors import DataError, StoreError, UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.feasibility.successful_traces import SuccessfulTrace, Traces, TraceSource
 from toolenv.judge import judge
+from toolenv.masks import manifest_for
 from toolenv.policy import Policy
 from toolenv.rollout import Rollout, rollout
 from toolenv.runner.reading import EPISODES_FILE, find_runs, read_header, read_rollouts
@@ -186,9 +187,7 @@ class _Run:
 
     def _masks(self) -> MaskManifest:
         try:
-            if path := self.options.get("masks"):
-                return MaskManifest.read(Path(path))
-            return self.suite.masks(self._subset())
+            return manifest_for(self.suite, self._subset(), self.options.get("masks"))
         except DataError as error:
             raise StoreError(f"{self.folder}: the masks it was run with cannot be read: {error}") from error
 

@@ -7,7 +7,8 @@ always be dropped, since a replay repeats arguments that only the lookup had tol
 
 The backward slice from what changed the world is tried first; then ever shorter runs of calls are dropped,
 from the last to the first (after Zeller's ddmin), until no single call can be. The result is minimal in that
-sense, not necessarily the smallest there is. It is the same every time, and replays are bounded.
+sense, not necessarily the smallest there is. It is the same every time, and replays are bounded. A tool is
+needed if the trace's other calls cannot do without it.
 """
 
 from __future__ import annotations
@@ -164,6 +165,16 @@ class Study:
         except OutOfReplays:
             is_minimal = False
         return self._sliced(kept, is_minimal)
+
+    @cached_property
+    def replaceable(self) -> frozenset[str]:
+        """The tools of the slice that the trace's other calls can stand in for: there are other slices."""
+        return frozenset(tool for tool in self.slice.tools if self.solves_without(frozenset({tool})))
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """S of what was needed: the tools that are in every slice."""
+        return self.slice.tools - self.replaceable
 
     def _shrink(self) -> Iterator[frozenset[int]]:
         """Ever smaller parts of the trace that succeed."""

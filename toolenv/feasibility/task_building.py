@@ -175,7 +175,7 @@ class _Builder:
         return critical_tools(uses, self.pool, self.settings.rule, agents=self.agents, inert=self.inert)
 
     def _use(self, one: SuccessfulTrace) -> ToolUse:
-        tools = self._study(one).slice.tools if self.settings.sliced else one.tools
+        tools = self._study(one).needed if self.settings.sliced else one.tools
         return ToolUse(one.agent, tools, one.is_witness)
 
     def _study(self, one: SuccessfulTrace) -> Study:
@@ -241,5 +241,12 @@ class _Builder:
         }
 
     def _slices(self) -> list[dict[str, Any]]:
-        slices = [(one, self._study(one).slice) for one in self.successes]
-        return [{"agent": one.agent, "trial": one.trial, **part.to_json()} for one, part in slices]
+        return [
+            {"agent": one.agent, "trial": one.trial, **_slice_to_json(self._study(one))}
+            for one in self.successes
+        ]
+
+
+def _slice_to_json(study: Study) -> dict[str, Any]:
+    replaceable = {"replaceable": sorted(study.replaceable)} if study.replaceable else {}
+    return {**study.slice.to_json(), **replaceable}

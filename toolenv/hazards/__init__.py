@@ -1,6 +1,7 @@
 """Hazards: recoverable perturbations of a kernel (paper 2), one file each.
 
-A module here that has ``KIND`` (see :class:`toolenv.hazards.base.Kind`) is a hazard; it needs no entry in any list.
+A module here that has ``KIND`` (see :class:`toolenv.hazards.base.Kind`) is a hazard; it needs no entry in any
+list.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What all hazards share: what one is fitted to, an instance of one, and the contract of a kind.
 
-A *kind* is one of paper 2's five hazards. An *instance* is one armed on one tool of one task; it is plain data,
-so that the same bytes give the same perturbation in any process, and every arm of a study meets the same one.
+A *kind* is one of paper 2's five hazards. An *instance* is one armed on one tool of one task; it is plain
+data, so that the same bytes give the same perturbation in any process, and every arm of a study meets the
+same one.
 """
 
 from __future__ import annotations
@@ -11,12 +12,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from toolenv.errors import DataCorruptError, UsageError
+from toolenv.hazards.forms import shown_again, value_of
 from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
 from toolenv.kernel.protocol import Slot
 from toolenv.plan import Contract, Plan, Use
 from toolenv.seeding import mix
 from toolenv.task import Task
 from toolenv.types import ToolCall, ToolResult, ToolSpec
+
+MOST_REMEMBERED = 256
+"""Changed results that one hazard keeps: a task that is played again and again meets the same ones."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,14 @@ class Subject:
     def contract(self, tool: str) -> Contract:
         """What is documented of a tool's result."""
         return self.plan.contract(tool)
+
+    def hard_to_replace(self) -> tuple[str, ...]:
+        """The solution's tools that worked: those that no other tool can stand in for, or all if none is.
+
+        Where a hazard shows as an error, these keep apart who would recover by switching and who would not.
+        """
+        working = tuple(dict.fromkeys(call.name for call, result in self.calls if result.kind == "ok"))
+        return tuple(tool for tool in working if not self.contract(tool).sources) or working
 
     def calls_of(self, tool: str) -> tuple[tuple[ToolCall, ToolResult], ...]:
         """The solution's calls of a tool, with their results."""
@@ -114,7 +127,19 @@ class Kind(Protocol):
 
 
 class HazardMisfitError(UsageError):
-    """A hazard was asked for where it does not fit."""
+    """A hazard was asked for where it does not fit.
+
+    Args:
+        hazard, task_id: what was asked for.
+        reason: what the task lacks.
+    """
+
+    def __init__(self, hazard: str, task_id: str, reason: str) -> None:
+        self.hazard, self.task_id, self.reason = hazard, task_id, reason
+        super().__init__(f"{hazard} does not fit task {task_id!r}: {reason}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        return type(self), (self.hazard, self.task_id, self.reason)
 
 
 def why_not(kind: Kind, subject: Subject) -> str:
@@ -135,7 +160,7 @@ def candidates(kind: Kind, subject: Subject, seed: int) -> list[Instance]:
         for site in kind.sites(subject)
     ]
     if not found:
-        raise HazardMisfitError(f"{kind.name} does not fit task {subject.task.id!r}: {kind.needs}")
+        raise HazardMisfitError(kind.name, subject.task.id, kind.needs)
     return sorted(found, key=lambda one: (_rank(one, one.mode), _rank(one, one.mode, repr(one.parameters))))
 
 
@@ -165,13 +190,13 @@ class OutputHazard:
 
     Args:
         instance: what is armed.
-        change: the perturbed result; ``None`` where there is nothing to change.
+        change: a result's value in its perturbed form, made anew; an equal value where nothing is to change.
+            It depends on nothing but the value, so that what was changed before need not be changed again.
     """
 
-    def __init__(
-        self, instance: Instance, change: Callable[[ToolCall, ToolResult], ToolResult | None]
-    ) -> None:
+    def __init__(self, instance: Instance, change: Callable[[Any], Any]) -> None:
         self.tool, self.facts, self._change = instance.tool, instance.facts, change
+        self._known: dict[str, ToolResult | None] = {}
 
     def tools(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
         """The documentation stays as it was."""
@@ -180,5 +205,21 @@ class OutputHazard:
     def perturb(self, call: ToolCall, slot: Slot, answer: Answer) -> Perturbed:
         """The changed result of a call that worked."""
         clean = answer(call)
-        changed = self._change(call, clean) if clean.kind == "ok" else None
-        return Perturbed(clean) if changed is None or changed == clean else Perturbed(changed, clean)
+        if clean.kind != "ok":
+            return Perturbed(clean)
+        text = clean.text
+        known = self._known.get(text, clean)
+        changed = self._changed(clean) if known is clean else known
+        if changed is None:
+            return Perturbed(clean)
+        return Perturbed(ToolResult(changed.content, "ok", changed.full, clean.record), clean)
+
+    def _changed(self, clean: ToolResult) -> ToolResult | None:
+        """The changed result; ``None`` if nothing changed. A world may give any number of results."""
+        value = value_of(clean)
+        changed = self._change(value)
+        if len(self._known) >= MOST_REMEMBERED:
+            self._known.clear()
+        found = None if changed == value else shown_again(changed, clean)
+        self._known[clean.text] = found
+        return found

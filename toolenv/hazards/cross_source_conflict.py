@@ -1,8 +1,8 @@
 """Cross-source conflict: branches of evidence disagree, and evidence tells which one holds (paper 2, §3).
 
-The tool that the solution asks goes wrong, while another that is documented to tell the same facts is right. The right
-one is never a matter of votes: the wrong branch says itself that it is out of date or not all there, or the
-documentation says whose word counts.
+The tool that the solution asks goes wrong, while another that is documented to tell the same facts is right.
+The right one is never a matter of votes: the wrong branch says itself that it is out of date or not all
+there, or the documentation says whose word counts.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from decimal import Decimal
 from typing import Any
 
 from toolenv.hazards.base import Instance, OutputHazard, Site, Subject, checked_mode
-from toolenv.hazards.forms import changed_at, generic, is_number, shown_again, value_of
+from toolenv.hazards.forms import changed_at, generic, is_number
 from toolenv.hazards.sites import UsedPart, used_parts
 from toolenv.kernel.perturbed import Hazard
-from toolenv.types import ToolCall, ToolResult
 
 
 class CrossSourceConflict:
@@ -40,12 +39,7 @@ class CrossSourceConflict:
     def hazard(self, instance: Instance) -> Hazard:
         """The perturbation of an instance."""
         change = _CHANGES[checked_mode(self, instance)](instance)
-
-        def changed(call: ToolCall, clean: ToolResult) -> ToolResult | None:
-            value = value_of(clean)
-            return shown_again(change(value), clean) if isinstance(value, dict) else None
-
-        return OutputHazard(instance, changed)
+        return OutputHazard(instance, lambda value: change(value) if isinstance(value, dict) else value)
 
     def hint(self, instance: Instance) -> str:
         """What is wrong with the branch, and what to check it against."""

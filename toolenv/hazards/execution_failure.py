@@ -1,7 +1,7 @@
 """Execution failure: a valid call reaches the tool, and running it fails (paper 2, §3).
 
-Transient failures end after a bounded number of calls of the tool; persistent ones do not, and another tool that is
-documented to tell the same facts works.
+Transient failures end after a bounded number of calls of the tool; persistent ones do not, and another tool
+that is documented to tell the same facts works.
 """
 
 from __future__ import annotations
@@ -51,15 +51,10 @@ class ExecutionFailure:
     needs = "the solution calls no tool that works"
 
     def sites(self, subject: Subject) -> Iterator[Site]:
-        """Every tool of the solution: transient, and persistent where another tool tells the same.
-
-        Tools that have such a source fail transiently only if all have one: for those it is no question
-        whether to retry or to switch.
-        """
+        """Every tool of the solution: transient, and persistent where another tool tells the same."""
         working = dict.fromkeys(call.name for call, result in subject.calls if result.kind == "ok")
-        lonely = [tool for tool in working if not subject.contract(tool).sources]
         for cause in _CAUSES:
-            for tool in lonely or working:
+            for tool in subject.hard_to_replace():
                 for failures in range(1, MOST_FAILURES + 1):
                     yield Site(f"transient-{cause}", tool, {"failures": failures})
             for tool in working:

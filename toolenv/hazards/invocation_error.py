@@ -1,15 +1,14 @@
 """Invocation error: the right call is not what the tool receives (paper 2, §3).
 
-Between agent and tool stands a request layer that misdelivers one parameter of one tool, the same way each time.
-Its reply says what was received, and in which form the value does come through. Resending the same call never
-helps; a reconstructed one does.
+Between agent and tool stands a request layer that misdelivers one parameter of one tool, the same way each
+time. Its reply says what was received, and in which form the value does come through. Resending the same call
+never helps; a reconstructed one does.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from toolenv.hazards.base import Instance, Site, Subject, checked_mode
@@ -19,6 +18,8 @@ from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
 from toolenv.kernel.protocol import Slot
 from toolenv.schema import type_names
 from toolenv.types import ToolCall, ToolResult, ToolSpec
+
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 CUT_AT = 4
 """Characters of a text that come through when it is truncated."""
@@ -41,9 +42,11 @@ class InvocationError:
     def sites(self, subject: Subject) -> Iterator[Site]:
         """Every argument of the solution, in each mode that would change what the tool receives."""
         tools = {tool.name: tool for tool in subject.task.tools}
-        for tool, name in dict.fromkeys((call.name, key) for call, _ in subject.calls for key in call.arguments):
-            if tool in tools and name in tools[tool].parameters.get("properties", {}):
-                yield from _sites_of_parameter(subject, tools[tool], name)
+        for tool in subject.hard_to_replace():
+            used = dict.fromkeys(name for call, _ in subject.calls_of(tool) for name in call.arguments)
+            for name in used:
+                if name in tools[tool].parameters.get("properties", {}):
+                    yield from _sites_of_parameter(subject, tools[tool], name)
 
     def hazard(self, instance: Instance) -> Hazard:
         """The perturbation of an instance."""
@@ -101,23 +104,23 @@ class RequestLayer:
         delivery = None if call.problem else self._deliver(call.arguments, self._settings)
         if delivery is None:
             return Perturbed(answer(call))
+        arrived = ToolCall(call.name, delivery.arguments, call.id)
         if not delivery.note:
-            return Perturbed(answer(replace(call, arguments=delivery.arguments)))
+            return Perturbed(answer(arrived))
         clean = answer.aside(call)
         if self._mode == "rejected":
             return Perturbed(ToolResult(f"Error: request refused. {delivery.note}", "tool_error"), clean)
-        result = answer(replace(call, arguments=delivery.arguments))
-        return Perturbed(_annotated(result, delivery), clean)
+        return Perturbed(_annotated(answer(arrived), delivery), clean)
 
 
 def _annotated(result: ToolResult, delivery: _Delivery) -> ToolResult:
     """A result with what was received and the layer's note; of an error, behind its text."""
-    request = {"received": delivery.arguments, "note": delivery.note}
     if result.kind != "ok":
-        received = json.dumps(delivery.arguments, ensure_ascii=False)
-        return result._replace(content=f"{result.content} [request received: {received}; {delivery.note}]", full=None)
+        text = f"{result.content} [request received: {_encode(delivery.arguments)}; {delivery.note}]"
+        return ToolResult(text, result.kind, None, result.record)
     value = value_of(result)
-    return shown_again({**(value if isinstance(value, dict) else {"result": value}), "request": request}, result)
+    told = value if isinstance(value, dict) else {"result": value}
+    return shown_again({**told, "request": {"received": delivery.arguments, "note": delivery.note}}, result)
 
 
 # ---- what each mode delivers; None where the call comes through as it is ----
@@ -169,11 +172,11 @@ def _renamed(arguments: Mapping[str, Any], settings: Mapping[str, Any]) -> _Deli
 
 
 def _coerced(arguments: Mapping[str, Any], settings: Mapping[str, Any]) -> _Delivery | None:
-    return _loosely_read(arguments, settings["name"], coerced, "is read loosely unless it is sent as JSON text")
+    return _loosely_read(arguments, settings["name"], coerced, "is read loosely unless sent as JSON text")
 
 
 def _truncated(arguments: Mapping[str, Any], settings: Mapping[str, Any]) -> _Delivery | None:
-    return _loosely_read(arguments, settings["name"], truncated, "is cut short unless it is sent as JSON text")
+    return _loosely_read(arguments, settings["name"], truncated, "is cut short unless sent as JSON text")
 
 
 def _loosely_read(
@@ -264,7 +267,7 @@ def _same_type(one: Any, other: Any) -> bool:
 
 
 def _default(schema: Any) -> Any:
-    """What takes a value's place: the declared default, the first of an enumeration, or nothing of the type."""
+    """What takes a value's place: the declared default, the first option, or nothing of the type."""
     if isinstance(schema, Mapping):
         if "default" in schema:
             return schema["default"]

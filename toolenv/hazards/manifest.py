@@ -2,26 +2,28 @@
 
 A manifest is a JSON file, one task a line::
 
-    {"version": 1, "suite": "Workflows", "condition": "output-drift", "data": "…", "provenance": "…how it was made…",
+    {"version": 1, "suite": "Workflows", "condition": "output-drift", "data": "…",
+     "provenance": "…how it was made…",
      "tasks": {TASK_ID: [{"hazard": …, "mode": …, "tool": …, "seed": …, "parameters": {…},
                           "extra_calls": …, "witness": [[[TOOL, ARGUMENTS], …] or TEXT, …]}, …], …},
      "excluded": {TASK_ID: REASON, …}, "hash": "sha256:…"}
 
-A task has one entry per seed. ``tasks`` and ``excluded`` together hold every task that was tried, once. ``hash``
-covers the rest. No entry is there without a witness: decisions that reach the task's own reference under this very
-hazard, made by a policy that sees what an agent sees (paper 2, automatic recovery-path validation).
+A task has one entry per seed. ``tasks`` and ``excluded`` together hold every task that was tried, once.
+``hash`` covers the rest. No entry is there without a witness: decisions that reach the task's own reference
+under this very hazard, made by a policy that sees what an agent sees (paper 2, automatic recovery-path
+validation).
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolenv.errors import DataCorruptError, DataMissingError, UnknownNameError
+from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
+from toolenv.hashed_json import read_json, sealed, unsealed
 from toolenv.hazards.base import Instance
 from toolenv.task import Reference, Score
 from toolenv.trace import Trace
@@ -98,11 +100,42 @@ class HazardManifest:
         """
         if seed is None:
             return {task: proved[0] for task, proved in self.tasks.items() if proved}
-        found = {task: one for task, proved in self.tasks.items() for one in proved if one.instance.seed == seed}
+        every = [(task, one) for task, proved in self.tasks.items() for one in proved]
+        found = {task: one for task, one in every if one.instance.seed == seed}
         if not found:
-            known = {str(one.instance.seed) for proved in self.tasks.values() for one in proved}
+            known = {str(one.instance.seed) for _, one in every}
             raise UnknownNameError("hazard_seed", str(seed), known, where=f"{self.suite}-{self.condition}")
         return found
+
+    def check(self, suite: str, condition: str) -> None:
+        """Refuse to serve for another suite or condition.
+
+        Raises:
+            DataCorruptError: it was made for another.
+        """
+        if (self.suite, self.condition) != (suite, condition):
+            raise DataCorruptError(
+                f"these are hazards of {self.suite}-{self.condition}, not of {suite}-{condition}"
+            )
+
+    def choose(
+        self, clean: Collection[str], wanted: Sequence[str] | None, seed: int | None
+    ) -> dict[str, ProvedInstance]:
+        """The instances of the tasks ``wanted``, or of all ``clean`` ones that have one.
+
+        Raises:
+            UsageError: one that is wanted has none, with the reason; or there is none at all.
+            UnknownNameError: no instance was armed with ``seed``.
+        """
+        where, found = f"{self.suite}-{self.condition}", self.at_seed(seed)
+        for task_id in wanted or ():
+            if task_id not in found:
+                reason = self.excluded.get(task_id, "no instance was proved for it")
+                raise UsageError(f"task {task_id!r} is not in {where}: {reason}")
+        chosen = {one: found[one] for one in (clean if wanted is None else wanted) if one in found}
+        if not chosen:
+            raise UsageError(f"{where}: none of the subset's tasks has a proved instance")
+        return chosen
 
     def to_json(self) -> dict[str, Any]:
         """The file form, hash included."""
@@ -115,7 +148,7 @@ class HazardManifest:
             "tasks": {task: [one.to_json() for one in proved] for task, proved in self.tasks.items()},
             "excluded": dict(self.excluded),
         }
-        return {**body, "hash": _hash(body)}
+        return sealed(body)
 
     @property
     def hash(self) -> str:
@@ -135,25 +168,12 @@ class HazardManifest:
             DataMissingError: no such file.
             DataCorruptError: not a manifest, another version, or its hash does not match.
         """
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise DataMissingError(f"no hazard manifest at {path}") from error
-        except ValueError as error:
-            raise DataCorruptError(f"{path} is not JSON: {error}") from error
-        return cls.from_json(data, where=str(path))
+        return cls.from_json(read_json(path, "hazard manifest"), where=str(path))
 
     @classmethod
     def from_json(cls, data: Any, where: str = "hazard manifest") -> HazardManifest:
         """Check and build from the file form; ``where`` names it in errors."""
-        if not isinstance(data, dict) or data.get("version") != MANIFEST_VERSION:
-            found = data.get("version") if isinstance(data, dict) else type(data).__name__
-            raise DataCorruptError(f"{where}: version {found!r}, expected {MANIFEST_VERSION}")
-        body = {key: value for key, value in data.items() if key != "hash"}
-        if data.get("hash") != _hash(body):
-            raise DataCorruptError(
-                f"{where}: hash {data.get('hash')} does not match its content {_hash(body)}"
-            )
+        data = unsealed(data, MANIFEST_VERSION, where)
         tasks = {
             task: tuple(ProvedInstance.from_json(task, entry) for entry in entries)
             for task, entries in data["tasks"].items()
@@ -198,8 +218,3 @@ def _lines(data: Mapping[str, Any]) -> str:
 
 def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _hash(body: Mapping[str, Any]) -> str:
-    text = json.dumps(body, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return "sha256:" + hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -6,6 +6,7 @@ Nothing is lost: the value is extracted and brought back to the form that is ask
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any
@@ -17,17 +18,13 @@ from toolenv.hazards.forms import (
     is_number,
     last_name,
     renamed,
-    shown_again,
-    value_of,
 )
 from toolenv.hazards.sites import UsedPart, used_parts
 from toolenv.kernel.perturbed import Hazard
 from toolenv.plan import Path
-from toolenv.types import ToolCall, ToolResult
 
 ENVELOPES = ("data", "result", "payload", "response")
 STYLES = ("camel", "pascal", "upper", "dashed")
-MONTHS = "January February March April May June July August September October November December".split()
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
@@ -56,11 +53,7 @@ class OutputDrift:
     def hazard(self, instance: Instance) -> Hazard:
         """The perturbation of an instance."""
         change = _CHANGES[checked_mode(self, instance)](instance.parameters)
-
-        def changed(call: ToolCall, clean: ToolResult) -> ToolResult:
-            return shown_again(change(value_of(clean)), clean)
-
-        return OutputHazard(instance, changed)
+        return OutputHazard(instance, change)
 
     def hint(self, instance: Instance) -> str:
         """What is wrong, and how to read it."""
@@ -73,15 +66,16 @@ _HINTS: Mapping[str, str] = {
     "wrapping": "the documented result is wrapped in an envelope. Take it out of the envelope first.",
     "units": "a number comes as text with its unit behind it. Use the number alone.",
     "nesting": "a value stands one level deeper than documented. Look for it inside the field of that name.",
-    "aliases": "the keys are spelled in another style. Match them with the documented names by their letters.",
-    "non-canonical": "a value is written in another form than documented. Bring numbers back to plain digits, "
-    "dates to YYYY-MM-DD, and take quotation marks and spaces off texts.",
+    "aliases": "the keys are spelled in another style. Match them with the documented ones by their letters.",
+    "non-canonical": "a value is written in another form than documented. Bring numbers back to plain "
+    "digits, dates to YYYY-MM-DD, and take quotation marks and spaces off texts.",
 }
 
 
 def _sites_of_part(tool: str, part: UsedPart) -> Iterator[Site]:
     path = {"path": list(part.path)}
-    if part.unit and all(map(is_number, part.values)):
+    # In closing words a number with its unit behind it misleads nobody.
+    if part.unit and part.feeds_a_call and all(map(is_number, part.values)):
         yield Site("units", tool, {**path, "unit": part.unit})
     if last_name(part.path):
         yield Site("nesting", tool, path)
@@ -129,7 +123,7 @@ def _long_date(text: str) -> str:
         day = date.fromisoformat(text)
     except ValueError:
         return f' "{text}" '
-    return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
+    return f"{day.day} {month_name[day.month]} {day.year}"
 
 
 # ---- what each mode does to a result ----

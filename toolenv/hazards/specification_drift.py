@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolenv.hazards.base import Instance, OutputHazard, Site, Subject, checked_mode
-from toolenv.hazards.forms import changed_at, generic, is_number, last_name, renamed, shown_again, value_of
+from toolenv.hazards.forms import changed_at, generic, is_number, last_name, renamed
 from toolenv.hazards.newer_names import newer_name
 from toolenv.hazards.sites import UsedPart, used_parts
 from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
@@ -37,7 +37,7 @@ class SpecificationDrift:
         """Every tool with documented fields that something depends on; or with parameters, failing those."""
         documented = False
         for tool, parts in used_parts(subject).items():
-            if subject.contract(tool).fields:
+            if subject.contract(tool).fields and subject.contract(tool).complete:
                 for site in _output_sites(subject, tool, parts):
                     documented = True
                     yield site
@@ -49,11 +49,7 @@ class SpecificationDrift:
         if checked_mode(self, instance) == "renamed-parameter":
             return StaleParameter(instance)
         change = _CHANGES[instance.mode](instance.parameters)
-
-        def changed(call: ToolCall, clean: ToolResult) -> ToolResult:
-            return shown_again(change(value_of(clean)), clean)
-
-        return OutputHazard(instance, changed)
+        return OutputHazard(instance, change)
 
     def hint(self, instance: Instance) -> str:
         """What is outdated, and how to work with what the tool does now."""

@@ -23,7 +23,7 @@ MOST_CANDIDATES = 24
 """Instances of one hazard that are tried on a task before it is given up."""
 
 
-class Unsuitable(Exception):  # noqa: N818  (it is a finding about a task, and no error)
+class Unsuitable(Exception):
     """A task that no hazard can be fitted to; its text is the reason."""
 
 
@@ -41,14 +41,16 @@ class Replay:
         return (self._actions[at] if at < len(self._actions) else Message("")), at + 1
 
 
-def subject_of(suite: Suite, task: Task, plan: Plan, recover: Policy) -> Subject:
+def subject_of(suite: Suite, task: Task, plan: Plan, naive: Policy) -> Subject:
     """What hazards are fitted to: a task, and how it is solved on the clean kernel by following ``plan``.
+
+    ``naive`` follows the plan and does nothing else, so that its calls are the plan's.
 
     Raises:
         Unsuitable: following the plan does not solve it.
     """
     planned = with_plan(task, plan)
-    solved = play(suite, planned, recover)
+    solved = play(suite, planned, naive)
     if solved.episode.success is not True:
         raise Unsuitable("following the plan does not solve the clean task")
     return Subject(planned, plan, solved.trace.calls())
@@ -59,25 +61,40 @@ def with_plan(task: Task, plan: Plan) -> Task:
     return replace(task, metadata={**task.metadata, "plan": plan})
 
 
-def prove(suite: Suite, subject: Subject, hazard: str, seed: int, recover: Policy) -> ProvedInstance:
-    """The first instance that ``seed`` prefers and ``recover`` recovers from.
+def prove(
+    suite: Suite, subject: Subject, hazard: str, seed: int, recover: Policy, naive: Policy
+) -> ProvedInstance:
+    """The first instance in the order of ``seed`` that both disrupts and can be recovered from (paper 2, §1).
 
     Args:
         suite, subject: the task and its clean solution.
         hazard: which of the five.
         seed: orders the candidates.
-        recover: the reference recovery policy, which sees what an agent sees.
+        recover: the reference recovery policy, which sees what an agent sees and must succeed.
+        naive: takes every result at its word and must fail.
 
     Raises:
         HazardMisfitError: the hazard does not fit the task.
-        Unsuitable: none of the instances was recovered from.
+        Unsuitable: there is no such instance.
     """
-    found = candidates(get_kind(hazard), subject, seed)
-    for instance in found[:MOST_CANDIDATES]:
+    harmless = lost = 0
+    for instance in candidates(get_kind(hazard), subject, seed)[:MOST_CANDIDATES]:
+        if play(suite, subject.task, naive, instance).episode.success is not False:
+            harmless += 1
+            continue
         proved = try_instance(suite, subject, instance, recover)
         if proved is not None:
             return proved
-    raise Unsuitable(f"no witness recovered from any of {min(len(found), MOST_CANDIDATES)} instances")
+        lost += 1
+    raise Unsuitable(_failed(harmless, lost))
+
+
+def _failed(harmless: int, lost: int) -> str:
+    if not lost:
+        return "no instance disrupts the solution"
+    return (
+        "no instance could be recovered from" if not harmless else "what disrupts could not be recovered from"
+    )
 
 
 def try_instance(

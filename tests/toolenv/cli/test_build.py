@@ -159,6 +159,21 @@ def test_bad_input_is_one_line(
     assert not (place / "masks.json").exists()
 
 
+def test_a_file_that_cannot_be_written_is_told_before_any_work(toolenv: Command, place: Path) -> None:
+    (place / "file").write_text("")
+    ended = toolenv("build", "BFCL", "--reference", "--out", "file/masks.json")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--out file/masks.json cannot be written" in ended.err
+
+
+def test_an_option_takes_several_values_until_the_next_option(toolenv: Command, place: Path) -> None:
+    ended = toolenv("build", "BFCL", "--traces", "a", "b", "--traces", "c", "--out", "x.json")
+    assert "a is no run directory" in ended.err
+    ended = toolenv("build", "BFCL", "--out", "x.json", "y.json", "--traces", "a")
+    assert ended.code == 2
+    assert "y.json" in ended.err, "--out takes one"
+
+
 def test_an_unknown_suite_is_named_with_the_nearest(toolenv: Command, place: Path) -> None:
     ended = toolenv("build", "BFLC", "--reference", "--out", "x.json")
     assert ended.code == 2

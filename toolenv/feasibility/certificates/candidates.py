@@ -11,7 +11,7 @@ from typing import Any, Final
 from toolenv.task import Task
 from toolenv.types import Message, ToolCalls, ToolSpec
 
-MOST_CALLS: Final = 200
+MOST_CALLS: Final = 60
 """How many calls of one tool are tried in one state."""
 
 _MOST_OPTIONS: Final[Mapping[int, int]] = {1: 40, 2: 14, 3: 6}

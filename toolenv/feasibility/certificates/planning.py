@@ -10,6 +10,10 @@ from toolenv.feasibility.certificates.grounding import Knowledge
 from toolenv.feasibility.certificates.records import Claim, Criterion
 from toolenv.feasibility.certificates.rules import Rules
 from toolenv.task import Task
+from toolenv.types import ToolCall
+
+Obtained: TypeAlias = tuple[tuple[ToolCall, str], ...]
+"""Calls made, each with the text of its result."""
 
 Features: TypeAlias = frozenset[Hashable]
 """A state as a set of facts, so that the distance between two is how many facts they do not share."""
@@ -46,7 +50,7 @@ class Goal:
     """
 
     state: Features | None
-    missing: Callable[[tuple[str, ...], Knowledge], int]
+    missing: Callable[[Obtained, Knowledge], int]
     needs_call: bool = False
 
 
@@ -55,9 +59,11 @@ class Planner(Protocol):
 
     Attributes:
         rules: what its certificates rest on.
+        ignored: tools that no plan needs.
     """
 
     rules: Rules
+    ignored: frozenset[str]
 
     def claims(self, task: Task) -> Iterator[Claim]:
         """The claims that might hold of a masked task, those against the outcome first."""

@@ -14,14 +14,13 @@ of the suite's rules that the certificates rest on. ``hash`` covers the rest.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from toolenv.errors import DataCorruptError, DataMissingError
+from toolenv.errors import DataCorruptError
+from toolenv.hashed_json import read_json, sealed, unsealed, write_json
 from toolenv.trace import Trace
 
 CERTIFICATES_VERSION = 1
@@ -159,12 +158,11 @@ class Certificates:
             "bound": dict(self.bound),
             "tasks": {task: _record_to_json(record) for task, record in self.tasks.items()},
         }
-        return {**body, "hash": content_hash(body)}
+        return sealed(body)
 
     def write(self, path: Path) -> None:
         """Write the file form."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(self.to_json(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        write_json(path, self.to_json())
 
     @classmethod
     def read(cls, path: Path) -> Certificates:
@@ -174,37 +172,18 @@ class Certificates:
             DataMissingError: no such file.
             DataCorruptError: not certificates, another version, or the hash does not match.
         """
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise DataMissingError(f"no certificates at {path}") from error
-        except ValueError as error:
-            raise DataCorruptError(f"{path} is not JSON: {error}") from error
-        return cls.from_json(data, where=str(path))
+        return cls.from_json(read_json(path, "certificates"), where=str(path))
 
     @classmethod
     def from_json(cls, data: Any, where: str = "certificates") -> Certificates:
         """Check and build from the file form; ``where`` names it in errors."""
-        if not isinstance(data, dict) or data.get("version") != CERTIFICATES_VERSION:
-            found = data.get("version") if isinstance(data, dict) else type(data).__name__
-            raise DataCorruptError(f"{where}: version {found!r}, expected {CERTIFICATES_VERSION}")
-        body = {key: value for key, value in data.items() if key != "hash"}
-        if data.get("hash") != content_hash(body):
-            raise DataCorruptError(
-                f"{where}: hash {data.get('hash')} does not match its content {content_hash(body)}"
-            )
+        data = unsealed(data, CERTIFICATES_VERSION, where)
         try:
             names = ("suite", "subset", "data", "masks", "rules", "bound")
             tasks = {task: _record_from_json(record) for task, record in data["tasks"].items()}
             return cls(**{name: data[name] for name in names}, tasks=tasks)
         except (AttributeError, KeyError, TypeError) as error:
             raise DataCorruptError(f"{where}: {type(error).__name__}: {error}") from error
-
-
-def content_hash(body: Mapping[str, Any]) -> str:
-    """``sha256:…`` over a file's content."""
-    text = json.dumps(body, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return "sha256:" + hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def _record_to_json(record: TaskRecord) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from typing import Any
 
 from toolenv.feasibility.certificates.candidates import Candidates, Clue, clues
 from toolenv.feasibility.certificates.grounding import Knowledge, told
-from toolenv.feasibility.certificates.planning import Features, Goal, Planner, SearchWorld
+from toolenv.feasibility.certificates.planning import Features, Goal, Obtained, Planner, SearchWorld
 from toolenv.feasibility.certificates.records import Criterion
 from toolenv.task import Task
 from toolenv.types import ToolCall, ToolSpec
@@ -47,7 +47,7 @@ class Node:
     world: SearchWorld
     known: Knowledge
     texts: tuple[str, ...]
-    results: tuple[str, ...]
+    obtained: Obtained
     wanted: frozenset[int]
     calls: tuple[ToolCall, ...] = ()
     changes: int = 0
@@ -100,7 +100,8 @@ class Search:
         return replace(node, wanted=left)
 
     def _finish(self, start: Node, turn: int, goal: Goal) -> Node | None:
-        tools = self._task.offered(turn)
+        ignored = self._planner.ignored
+        tools = [tool for tool in self._task.offered(turn) if tool.name not in ignored]
         looking = [tool for tool in tools if tool.name not in self._changing]
         acting = [tool for tool in tools if tool.name in self._changing]
         number, seen = 0, set[Hashable]()
@@ -113,7 +114,7 @@ class Search:
             if node.changes >= self._bound.changes:
                 continue
             for child in self._children(node, turn, acting):
-                key = (child.world.key(), goal.missing(child.results, child.known), child.wanted)
+                key = (child.world.key(), goal.missing(child.obtained, child.known), child.wanted)
                 if key not in seen:
                     seen.add(key)
                     number += 1
@@ -124,19 +125,19 @@ class Search:
     def _is_reached(self, node: Node, goal: Goal) -> bool:
         return (
             (bool(node.calls) or not goal.needs_call)
-            and goal.missing(node.results, node.known) == 0
+            and goal.missing(node.obtained, node.known) == 0
             and (goal.state is None or node.world.features() == goal.state)
         )
 
     def _look(self, node: Node, turn: int, goal: Goal, tools: list[ToolSpec]) -> Node:
         """Make the calls that only look, as long as they help."""
-        missing = goal.missing(node.results, node.known)
+        missing = goal.missing(node.obtained, node.known)
         helped = True
         while helped and (missing or node.wanted or (goal.needs_call and not node.calls)):
             helped = False
             for call in self._calls(node, turn, tools):
                 after = self._after_look(node, call)
-                left = goal.missing(after.results, after.known)
+                left = goal.missing(after.obtained, after.known)
                 first = goal.needs_call and not node.calls and not missing
                 if left < missing or len(after.wanted) < len(node.wanted) or first:
                     node, missing, helped = after, left, True
@@ -162,7 +163,7 @@ class Search:
                 node,
                 known=node.known.plus(text),
                 texts=(*node.texts, text),
-                results=(*node.results, text),
+                obtained=(*node.obtained, (call, text)),
                 calls=(*node.calls, call),
                 changes=node.changes + changes,
             )

@@ -5,7 +5,8 @@ Claims hold for any arguments whatever, since they come from upstream's source (
 
 ``effect``
     ``{"attribute": "CLASS.NAME"}``: the ground truth changes this attribute between the last user turn that
-    was checked and this one, and no tool left may change it.
+    was checked and this one, and no tool left may do so; or, for :data:`CONTENTS`, it writes something into a
+    file that no file held before.
 ``result``
     ``{"text": TEXT}``: a ground-truth call of this user turn returns this text, and no tool left can.
 """
@@ -13,24 +14,33 @@ Claims hold for any arguments whatever, since they come from upstream's source (
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Final
 
 from envs_registry.bfcl.load import data_folder
 from envs_registry.bfcl.multi_turn_rules import MultiTurnReference, run
 from envs_registry.bfcl.shapes import Store, may_be
 from envs_registry.bfcl.static_facts import BackendFacts, ToolFacts, backend_facts
+from toolenv.feasibility.certificates.grounding import strings
 from toolenv.feasibility.certificates.records import Claim
 from toolenv.kernel.protocol import World
 from toolenv.task import Score, Task
 from toolenv.trace import Trace
+from toolenv.types import ToolCall
 
 ERROR: Final = "Error during execution: "
 """How the text of every exception begins; any tool can be made to raise one."""
 
 _CACHES: Final = frozenset({"_flight_cost_lookup"})
 """Attributes that only save work: a tool that changes nothing else informs."""
+
+CONTENTS: Final = "GorillaFileSystem.contents"
+"""Stands for what is written in files, wherever they are; part of the state, though no attribute."""
+
+WRITING: Final = frozenset({"echo"})
+"""The tools that can make a file hold something that no file held: the others copy, move and remove."""
 
 _LONG_TEXT: Final = 20
 """From this length on a text is found inside another one for no other reason than that it is there."""
@@ -62,7 +72,8 @@ class BFCLRules:
                 continue
             if trace.checkpoints[turn] != reference.checkpoints[turn]:
                 yield f"turn {turn}: the state differs"
-            so_far = [result.text for step in trace.steps if step.turn <= turn for result in step.results]
+            until = replace(trace, steps=tuple(step for step in trace.steps if step.turn <= turn))
+            so_far = [(call, result.text) for call, result in until.calls()]
             for text in informing(reference, turn):
                 if not is_told(text, so_far):
                     yield f"turn {turn}: no call told {text!r:.300}"
@@ -82,7 +93,7 @@ class BFCLRules:
         change = changed(_reference(task), turn).get(attribute)
         if change is None:
             return f"the ground truth does not change {attribute!r} in user turn {turn}"
-        able = [name for name, tool in left(task, turn).items() if attribute in changing(tool, change)]
+        able = [name for name, tool in left(task, turn).items() if _is_able(name, tool, attribute, change)]
         return f"{able[0]} may change {attribute!r}" if able else ""
 
     def _problem_of_result(self, task: Task, turn: int, text: str) -> str:
@@ -130,6 +141,12 @@ class Change:
     before: Any
     after: Any
 
+    def can_come_from(self, tool: ToolFacts, name: str) -> bool:
+        """Whether a tool may take part in it: it may set the attribute to this, or put in what is new."""
+        if name not in tool.writes or (self.grows and name in tool.shrinks):
+            return False
+        return name not in tool.sets or self.after in tool.sets[name]
+
     @property
     def grows(self) -> bool:
         """Whether something is in a container afterwards that was not in it before."""
@@ -140,10 +157,11 @@ class Change:
         return False
 
 
-def changing(tool: ToolFacts, change: Change) -> frozenset[str]:
-    """The attributes that a tool may change in such a way, as ``CLASS.NAME``."""
-    able = tool.writes - tool.shrinks if change.grows else tool.writes
-    return frozenset(f"{tool.backend}.{name}" for name in able)
+def _is_able(name: str, tool: ToolFacts, attribute: str, change: Change) -> bool:
+    if attribute == CONTENTS:
+        return name in WRITING
+    backend, _, own = attribute.partition(".")
+    return tool.backend == backend and change.can_come_from(tool, own)
 
 
 def changed(reference: MultiTurnReference, turn: int) -> Mapping[str, Change]:
@@ -155,15 +173,32 @@ def changed(reference: MultiTurnReference, turn: int) -> Mapping[str, Change]:
         if truth and at < turn:
             before = _attributes(world)
     after = _attributes(world)
-    return {name: Change(before[name], after[name]) for name in after if after[name] != before[name]}
+    changes = {name: Change(before[name], after[name]) for name in after}
+    return {
+        name: change
+        for name, change in changes.items()
+        if (change.grows if name == CONTENTS else change.before != change.after)
+    }
 
 
 def _attributes(world: World) -> dict[str, Any]:
-    return {
+    view = world.view()
+    found = {
         f"{backend}.{name}": value
-        for backend, attributes in world.view().items()
+        for backend, attributes in view.items()
         for name, value in attributes.items()
     }
+    return {**found, CONTENTS: sorted(set(_contents(view.get("GorillaFileSystem"))))}
+
+
+def _contents(value: Any) -> Iterator[str]:
+    """What is written in files; an empty file holds nothing."""
+    if not isinstance(value, dict):
+        return
+    if value.get("type") == "file" and value.get("content"):
+        yield str(value["content"])
+    for item in value.values():
+        yield from _contents(item)
 
 
 def _stores(reference: MultiTurnReference) -> Mapping[str, Store]:
@@ -188,25 +223,28 @@ def informing(reference: MultiTurnReference, turn: int) -> Iterator[str]:
             yield text
 
 
-def is_told(text: str, obtained: Sequence[str]) -> bool:
+def is_told(text: str, obtained: Iterable[tuple[ToolCall, str]]) -> bool:
     """Whether results hold all that another one does.
 
     They do if one is the same; if one holds all its entries, at any depth; or if it is one long text, such as
-    the content of a file, that one of them contains.
+    the content of a file, that one of them contains and that the agent had not given itself.
     """
-    if text in obtained:
+    pairs = list(obtained)
+    if any(other == text for _, other in pairs):
         return True
     wanted = _read(text)
     if not isinstance(wanted, dict) or not wanted:
         return False
-    others = [_read(other) for other in obtained]
-    if any(_holds_entries(other, wanted) for other in others):
+    read = [(call, _read(other)) for call, other in pairs]
+    if any(_holds_entries(other, wanted) for _, other in read):
         return True
     alone = next(iter(wanted.values()))
-    is_long = len(wanted) == 1 and isinstance(alone, str) and len(alone) >= _LONG_TEXT
-    return is_long and any(alone in one for other in others for one in _texts(other))
+    if len(wanted) != 1 or not isinstance(alone, str) or len(alone) < _LONG_TEXT:
+        return False
+    return any(alone in one and alone not in strings(dict(call.arguments)) for call, other in read for one in strings(other))
 
 
+@lru_cache(maxsize=4096)
 def _read(text: str) -> Any:
     try:
         return json.loads(text)
@@ -221,10 +259,3 @@ def _holds_entries(value: Any, wanted: Mapping[str, Any]) -> bool:
         return any(_holds_entries(item, wanted) for item in value.values())
     return isinstance(value, list) and any(_holds_entries(item, wanted) for item in value)
 
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)

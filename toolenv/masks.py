@@ -1,0 +1,96 @@
+"""The masks that a subset's tasks get: of the suite or of a file, and never those made for another answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from toolenv.corrections import Corrections
+from toolenv.errors import DataCorruptError, UsageError
+from toolenv.feasibility.manifest import MaskManifest
+from toolenv.suite import Suite, corrections_of
+from toolenv.task import Task
+
+OTHER_TOOLS = "corrected so that other tools are needed than its mask was made for"
+
+_LASTING = frozenset({"natural_negative", "proxy_judge"})
+"""Flags that a manifest keeps for a corrected task; the others are about its answer and are found anew."""
+
+
+def manifest_for(suite: Suite, subset: str, masks: str | Path | None = None) -> MaskManifest:
+    """The mask manifest of a subset, as the suite's corrections leave it.
+
+    Args:
+        suite, subset: whose tasks.
+        masks: a manifest file to use instead of the suite's own.
+
+    Raises:
+        DataError: a file that is no manifest of this suite's tasks.
+        UsageError: masks that were made for other corrections than the suite's.
+    """
+    corrections = corrections_of(suite)
+    if masks is None and corrections is None:
+        return suite.masks(subset)
+    tasks = {task.id: task for task in suite.tasks(subset)}
+    manifest = suite.masks(subset) if masks is None else _foreign(Path(masks), suite, tasks)
+    here, there = corrections.hash if corrections else None, manifest.built.get("corrections")
+    if there not in (None, here):
+        raise UsageError(
+            f"{masks}: masks made for the corrections {there}, and here are {here or 'none'}: other answers"
+        )
+    return manifest if corrections is None or there else _corrected(manifest, corrections, tasks)
+
+
+def left_out(corrections: Corrections, task_id: str) -> str:
+    """What is said of a task that is not there."""
+    return f"left out by {corrections.file}: {corrections.why(task_id)}"
+
+
+def _foreign(path: Path, suite: Suite, tasks: Mapping[str, Task]) -> MaskManifest:
+    manifest = MaskManifest.read(path)
+    if manifest.suite != suite.name:
+        raise DataCorruptError(f"{path}: masks of suite {manifest.suite!r}, not {suite.name!r}")
+    for task_id, tools in manifest.masks.items():
+        if task_id in tasks:
+            pool = {tool.name for tool in tasks[task_id].tools}
+            for tool in tools:
+                if tool not in pool:
+                    raise DataCorruptError(
+                        f"{path}: task {task_id!r} masks {tool!r}, which is not in its pool"
+                    )
+    return manifest
+
+
+def _corrected(
+    manifest: MaskManifest, corrections: Corrections, tasks: Mapping[str, Task]
+) -> MaskManifest:
+    """Without the masks of tasks that are left out or need other tools, and what is known of old answers."""
+    reasons = _reasons(manifest, corrections, tasks)
+    flags = {
+        name: tuple(flag for flag in found if flag in _LASTING) if name in corrections.by_task else found
+        for name, found in manifest.flags.items()
+    }
+    return replace(
+        manifest,
+        masks={name: mask for name, mask in manifest.masks.items() if name not in reasons},
+        excluded={**manifest.excluded, **reasons},
+        flags={name: found for name, found in flags.items() if found},
+        evidence={name: one for name, one in manifest.evidence.items() if name not in corrections.by_task},
+        built={**manifest.built, "corrections": corrections.hash},
+    )
+
+
+def _reasons(
+    manifest: MaskManifest, corrections: Corrections, tasks: Mapping[str, Task]
+) -> dict[str, str]:
+    """Why corrected tasks have no mask."""
+    reasons = {}
+    for name in corrections.by_task:
+        if corrections.excludes(name) and (name in manifest.masks or name in manifest.excluded):
+            reasons[name] = left_out(corrections, name)
+        elif name in manifest.excluded:
+            reasons[name] = f"corrected; before that: {manifest.excluded[name]}"
+        elif name in tasks and "corrected_tools" in tasks[name].flags and name in manifest.masks:
+            reasons[name] = OTHER_TOOLS
+    return reasons
