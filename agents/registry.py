@@ -64,7 +64,6 @@ def make_agent(spec: str, options: Mapping[str, Any] | None = None) -> Policy:
         UsageError: the spec, or an argument in it, cannot be used; where that stands is named.
     """
     options = options or {}
-    _refuse_keys(options)
     tree = parse_spec(spec)
     return _named(spec, options) if isinstance(tree, Name) else _build(tree, options, spec)
 
@@ -100,13 +99,6 @@ def for_role(role: str, options: Mapping[str, Any]) -> dict[str, Any]:
     shared = {name: value for name, value in options.items() if not name.startswith(roles)}
     own = {name.partition(".")[2]: value for name, value in options.items() if name.startswith(f"{role}.")}
     return {**shared, **own}
-
-
-def _refuse_keys(options: Mapping[str, Any]) -> None:
-    """A key that is given for one role would be written into the run's record."""
-    for name in options:
-        if name.endswith(".api_key"):
-            raise UsageError(f"option {name}: a key cannot be given for one role; set OPENAI_API_KEY")
 
 
 def _combined(tree: Combined, inner: Policy) -> Policy:

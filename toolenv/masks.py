@@ -62,9 +62,7 @@ def _foreign(path: Path, suite: Suite, tasks: Mapping[str, Task]) -> MaskManifes
     return manifest
 
 
-def _corrected(
-    manifest: MaskManifest, corrections: Corrections, tasks: Mapping[str, Task]
-) -> MaskManifest:
+def _corrected(manifest: MaskManifest, corrections: Corrections, tasks: Mapping[str, Task]) -> MaskManifest:
     """Without the masks of tasks that are left out or need other tools, and what is known of old answers."""
     reasons = _reasons(manifest, corrections, tasks)
     flags = {
@@ -81,9 +79,7 @@ def _corrected(
     )
 
 
-def _reasons(
-    manifest: MaskManifest, corrections: Corrections, tasks: Mapping[str, Task]
-) -> dict[str, str]:
+def _reasons(manifest: MaskManifest, corrections: Corrections, tasks: Mapping[str, Task]) -> dict[str, str]:
     """Why corrected tasks have no mask."""
     reasons = {}
     for name in corrections.by_task:

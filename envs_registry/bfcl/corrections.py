@@ -1,7 +1,7 @@
-"""Answers of BFCL tasks as a corrections file has them (FIELD-094); ``docs/bfcl.md`` shows the forms of ``gold``.
+"""Answers of BFCL tasks as a corrections file has them (FIELD-094); ``docs/bfcl.md`` shows the forms.
 
-``{"calls": …}`` is a whole answer as upstream writes it. ``{"arguments": …}`` is written so too, but gives of
-each expected call only the parameters that are corrected.
+``gold`` is either ``{"calls": …}``, a whole answer as upstream writes it, or ``{"arguments": …}``, which is
+written so too, but gives of each expected call only the parameters that are corrected.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def correct(task: Task, correction: Correction) -> Task:
     if task.metadata["kind"] == "multi_turn":
         return _multi_turn(task, correction)
     if not isinstance(task.reference, CallReference):
-        raise UsageError(f"{correction.where}: only whether a call is made is judged; it can only be excluded")
+        raise UsageError(
+            f"{correction.where}: the task has no answer but whether to call; it can only be excluded"
+        )
     return replace(task, reference=_single_turn(task.reference, correction))
 
 
@@ -65,9 +67,11 @@ def _single_turn(reference: CallReference, correction: Correction) -> CallRefere
         return replace(reference, ground_truth=list(_amended(reference, given, correction)))
     if correction.action == "widen":
         raise UsageError(f'{where}: whole calls cannot be added; widen with {{"arguments": …}}')
-    if not given or not all(given) or (len(given) > 1 and "parallel" not in reference.category):
-        wanted = "some" if "parallel" in reference.category else "one"
-        raise DataCorruptError(f"{where}: gold.calls is of {len(given)} calls, expected {wanted}, each with its tool")
+    several = "parallel" in reference.category
+    if not given or not all(given) or (len(given) > 1 and not several):
+        raise DataCorruptError(
+            f"{where}: gold.calls is {content!r:.80}, expected {'some calls' if several else 'one call'}"
+        )
     return replace(reference, ground_truth=given)
 
 
@@ -94,11 +98,11 @@ def _amended(
 ) -> Iterator[Expected]:
     """The expected calls, each with the parameters that are given for it in place of its own or added."""
     truth = reference.ground_truth
-    tools = [next(iter(expected)) for expected in truth]
-    if len(given) != len(tools) or any(one and tool not in one for one, tool in zip(given, tools, strict=True)):
+    tools, named = ([next(iter(call), "") for call in calls] for calls in (truth, given))
+    if len(named) != len(tools) or any(one not in ("", tool) for one, tool in zip(named, tools, strict=True)):
         raise DataCorruptError(
-            f"{correction.where}: gold.arguments is of {[next(iter(one), None) for one in given]}, "
-            f"and the task's calls are {tools}; give an entry for each, {{}} for one that stays"
+            f"{correction.where}: gold.arguments is of {named}, and the task's calls are {tools}; "
+            "give an entry for each, {} for one that stays"
         )
     for tool, expected, corrections in zip(tools, truth, given, strict=True):
         options: dict[str, Sequence[Any]] = dict(expected[tool])

@@ -36,7 +36,7 @@ class BFCL:
         self.corrections = corrections
 
     def configured(self, corrections: str | Path | None = None) -> BFCL:
-        """The suite with the answers of a file: ``gymnasium.make("ToolFeas/BFCL-clean-v0", corrections=FILE)``.
+        """The suite as a file corrects it: ``gymnasium.make("ToolFeas/BFCL-clean-v0", corrections=FILE)``.
 
         Raises:
             DataError, UsageError: the file cannot be used, see :mod:`toolenv.corrections`.

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, cached_property
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from envs_registry.tau_bench.splits import MANIFESTS, SPLITS, SUBSETS
+from toolenv.corrections import Corrections
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
+from toolenv.suite import corrections_for
 from toolenv.task import Task
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ class TauBench:
 
     Args:
         user: who talks to the agent; ``None`` is solo mode.
-        corrections: a file that replaces fields of tasks, see :mod:`envs_registry.tau_bench.corrections`.
+        corrections: what tasks are left out and whose fields are other than upstream's.
     """
 
     name = "TauBench"
@@ -40,11 +43,10 @@ class TauBench:
     lookup_tools = frozenset({"find_user_id_by_email", "find_user_id_by_name_zip"})
     options = ("user", "corrections")
 
-    def __init__(self, user: User | None = None, corrections: Path | None = None) -> None:
-        self.user = user
+    def __init__(self, user: User | None = None, corrections: Corrections | None = None) -> None:
+        self.user, self.corrections = user, corrections
         # Upstream's own cap is 30 for a whole conversation; 15 is paper 1's (Appendix C).
         self.max_turns = 15 if user is None else 30
-        self._corrections_file = corrections
 
     def configured(self, user: str | User | None = None, corrections: str | Path | None = None) -> TauBench:
         """The suite with settings of its own.
@@ -52,19 +54,25 @@ class TauBench:
         Args:
             user: ``"scripted"`` (says the instruction, then nothing more), ``"llm:MODEL"`` or
                 ``"llm:MODEL@URL"`` (a model on an OpenAI-compatible server), or any user.
-            corrections: a file, see the class.
+            corrections: a file, see :mod:`toolenv.corrections`.
 
         Raises:
-            UsageError: a text that names no user.
+            DataError, UsageError: a text that names no user, a file that cannot be used.
         """
+        from envs_registry.tau_bench.corrections import ACTIONS
         from envs_registry.tau_bench.users import make_user
 
         chosen = make_user(user) if isinstance(user, str) else user
-        return TauBench(chosen, None if corrections is None else Path(corrections))
+        return TauBench(chosen, corrections_for(TauBench(), corrections, ACTIONS))
 
     def tasks(self, subset: str) -> tuple[Task, ...]:
         """The tasks of a subset; a split is read once per process and mode."""
-        return tuple(task for name in SUBSETS[subset] for task in self._split(name))
+        # Reading tasks pulls in everything that answers and scores them; registering ids must not.
+        from envs_registry.tau_bench.load import data_folder
+
+        folder, conversing = data_folder(), self.user is not None
+        splits = [_split(folder, name, self.corrections, conversing) for name in SUBSETS[subset]]
+        return tuple(task for split in splits for task in split)
 
     def masks(self, subset: str) -> MaskManifest:
         """The masks of the subset's splits, joined."""
@@ -95,23 +103,6 @@ class TauBench:
 
         derive(upstream, target)
 
-    @cached_property
-    def _corrections(self) -> Mapping[str, Mapping[str, Any]]:
-        if self._corrections_file is None:
-            return {}
-        from envs_registry.tau_bench.corrections import read_corrections
-
-        return read_corrections(self._corrections_file)
-
-    def _split(self, name: str) -> tuple[Task, ...]:
-        # Reading tasks pulls in everything that answers and scores them; registering ids must not.
-        from envs_registry.tau_bench.load import data_folder, load_split
-
-        folder = data_folder()
-        if self._corrections:
-            return load_split(folder, SPLITS[name], self._corrections, self.user is not None)
-        return _shipped_split(folder, name, self.user is not None)
-
 
 @cache
 def split_masks(name: str) -> MaskManifest:
@@ -120,7 +111,14 @@ def split_masks(name: str) -> MaskManifest:
 
 
 @cache
-def _shipped_split(folder: Path, name: str, conversing: bool) -> tuple[Task, ...]:
+def _split(folder: Path, name: str, corrections: Corrections | None, conversing: bool) -> tuple[Task, ...]:
+    from envs_registry.tau_bench.corrections import correct
     from envs_registry.tau_bench.load import load_split
+    from toolenv.feasibility.corrected import corrected_tasks
 
-    return load_split(folder, SPLITS[name], {}, conversing)
+    if conversing:  # then the simulated user brings the instruction
+        solo = _split(folder, name, corrections, False)
+        return tuple(replace(task, messages=task.messages[:1]) for task in solo)
+    if corrections is not None:
+        return corrected_tasks(TauBench(), _split(folder, name, None, False), corrections, correct)
+    return load_split(folder, SPLITS[name])

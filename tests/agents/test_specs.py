@@ -117,13 +117,6 @@ def test_an_unknown_name_keeps_its_type() -> None:
         make_agent("retry(orakle)")
 
 
-def test_a_key_is_not_given_for_a_role() -> None:
-    """It would be written into run.json."""
-    with pytest.raises(UsageError, match=r"planner\.api_key.*OPENAI_API_KEY") as raised:
-        make_agent("planner(chat:a)->executor(chat:b)", {"planner.api_key": "secret"})
-    assert "secret" not in str(raised.value)
-
-
 def test_options_reach_both_or_one() -> None:
     options: dict[str, Any] = {
         "base_url": "http://127.0.0.1:1/v1",

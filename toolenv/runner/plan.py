@@ -94,8 +94,8 @@ def make(env: str, options: Mapping[str, Any]) -> gymnasium.Env[Observation, Act
 
 
 def without_reaching(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Agent settings without :data:`REACHING_OPTIONS`."""
-    return {name: value for name, value in options.items() if name not in REACHING_OPTIONS}
+    """Agent settings without :data:`REACHING_OPTIONS`, those of one role (``planner.base_url``) included."""
+    return {name: value for name, value in options.items() if name.rpartition(".")[2] not in REACHING_OPTIONS}
 
 
 def plan(config: RunConfig) -> tuple[list[Job], dict[str, str]]:

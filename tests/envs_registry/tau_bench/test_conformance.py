@@ -40,7 +40,7 @@ def texts_and_hashes(
 ) -> tuple[list[str], list[str]]:
     """The result of every ground-truth call of a split, and the data hash after each task."""
     texts, hashes = [], []
-    for task in load_split(folder, SPLITS[split], {}):
+    for task in load_split(folder, SPLITS[split]):
         world = task.metadata["make_world"]()
         texts += [answer(world, action.name, **action.arguments) for action in task.reference.actions]
         if hashers:

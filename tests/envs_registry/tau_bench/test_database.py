@@ -119,8 +119,8 @@ def test_field_015_the_pristine_data_is_unchanged_after_100_episodes(tau_folder:
     databases = {domain: load_database(tau_folder, domain) for domain in ("retail", "airline")}
     before = {domain: hash_of(dict(database.tables)) for domain, database in databases.items()}
     tasks = [
-        *load_split(tau_folder, SPLITS["retail_test"], {}),
-        *load_split(tau_folder, SPLITS["airline_test"], {}),
+        *load_split(tau_folder, SPLITS["retail_test"]),
+        *load_split(tau_folder, SPLITS["airline_test"]),
     ]
     ends: list[dict[str, str]] = []
 
