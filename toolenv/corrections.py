@@ -15,13 +15,16 @@ are refused. The hash covers all of it, reasons and sources too, but not the lay
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
 
 from toolenv.errors import DataCorruptError, DataMissingError, UnknownNameError, UsageError
 from toolenv.hashed_json import content_hash
+
+if TYPE_CHECKING:
+    from toolenv.task import Task
 
 CORRECTIONS_VERSION: Final = 1
 
@@ -69,6 +72,10 @@ class Corrections:
         """Whether the task is left out."""
         return task_id in self.by_task and self.by_task[task_id].action == "exclude"
 
+    def kept(self, tasks: Iterable[Task]) -> tuple[Task, ...]:
+        """The tasks that are not left out."""
+        return tuple(task for task in tasks if not self.excludes(task.id))
+
     def why(self, task_id: str) -> str:
         """The reason of a correction, and its source."""
         one = self.by_task[task_id]
@@ -81,7 +88,9 @@ class Corrections:
             ``{"hash": …, "file": …, "replace": [ID, …], "widen": [ID, …], "exclude": {ID: WHY, …}}``.
         """
         chosen = {name: one.action for name, one in self.by_task.items() if name in task_ids}
-        listed = {action: [name for name in chosen if chosen[name] == action] for action in ACTIONS}
+        listed: dict[str, Any] = {
+            action: [name for name, one in chosen.items() if one == action] for action in ACTIONS
+        }
         excluded = {name: self.why(name) for name in listed["exclude"]}
         return {"hash": self.hash, "file": self.file, **listed, "exclude": excluded}
 

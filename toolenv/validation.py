@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolenv.env import ToolEnv
+from toolenv.hazards import exposure, hint
+from toolenv.hazards.manifest import RecoveryReference
 from toolenv.kernel.protocol import Slot, shown_tools
 from toolenv.policy import Policy
 from toolenv.rollout import rollout
 from toolenv.source import TaskSource
 from toolenv.suite import Questionable
 from toolenv.task import Task
-from toolenv.types import ChatMessage, Observation, ToolCall, ToolCalls
+from toolenv.trace import Trace
+from toolenv.types import ChatMessage, Message, Observation, ToolCall, ToolCalls
 
 UNKNOWN_NAME = "a_tool_that_never_was"
 SEEDS_TRIED = 64
@@ -26,7 +29,7 @@ class Finding:
 
     Attributes:
         task_id: the task.
-        check: ``oracle``, ``do-nothing``, ``leak``, or ``data`` for the data set's own.
+        check: ``oracle``, ``do-nothing``, ``leak``, ``hazard``, or ``data`` for the data set's own.
         problem: what was found.
         is_warning: whether the environment is sound all the same: a data set that disagrees with itself.
     """
@@ -71,6 +74,8 @@ def validate_source(source: TaskSource, oracle: Policy, noop: Policy) -> Iterato
             problems += _check_oracle(env, oracle, task, seed)
             problems += _check_noop(env, noop, task, seed)
             problems += _check_leaks(env, source, task, seed)
+            if task_id in source.hazards:
+                problems += _check_hazard(env, source, oracle, task, seed)
         yield task, problems
 
 
@@ -135,7 +140,10 @@ def _check_leaks(env: ToolEnv, source: TaskSource, task: Task, seed: int) -> Ite
     observation, info = env.reset(seed=seed, options={"task_id": task.id})
     if info:
         yield Finding(task.id, "leak", f"reset() tells {sorted(info)}")
-    shown = shown_tools(source.kernel(task).start(seed), task.offered())
+    kernel = source.kernel(task)
+    # Under a hazard the documentation may be outdated on purpose.
+    offered = kernel.tools() if task.id in source.hazards else task.offered()
+    shown = shown_tools(kernel.start(seed), offered)
     opening = () if source.user is None else (ChatMessage("user", env.trace.opening),)
     expected = Observation((*task.messages, *opening), shown, source.max_turns)
     if observation != expected:
@@ -148,6 +156,40 @@ def _check_leaks(env: ToolEnv, source: TaskSource, task: Task, seed: int) -> Ite
             yield Finding(task.id, "leak", f"step() tells {sorted(info)}")
     if task.mask:
         yield from _check_masked_answers(source, task, seed)
+
+
+def _check_hazard(
+    env: ToolEnv, source: TaskSource, oracle: Policy, task: Task, seed: int
+) -> Iterator[Finding]:
+    """The hazard strikes on the recovery path, the clean path still works, and neither name nor answer leaks.
+
+    That the recovery path reaches the reference is what the oracle's check says: there it plays the witness.
+    """
+    instance = source.hazards[task.id]
+    recovered = rollout(env, oracle, seed=seed, task_id=task.id).trace
+    if not exposure(recovered).seen:
+        yield Finding(task.id, "hazard", "the recovery path never meets the hazard")
+    if isinstance(task.reference, RecoveryReference):
+        clean = replace(task, reference=task.reference.truth)
+        clean_source = TaskSource(source.suite, "clean", {task.id: clean}, {}, 0.0, source.max_turns)
+        if rollout(ToolEnv(clean_source), oracle, seed=seed, task_id=task.id).episode.success is not True:
+            yield Finding(task.id, "hazard", "the reference solution fails without the hazard")
+    shown = " ".join(result.text for _, result in recovered.calls())
+    for word in (instance.hazard, hint(instance)):
+        if word in shown:
+            yield Finding(task.id, "leak", f"a result holds {word!r}")
+    told = {word for word in _closing_words(recovered) if any(map(str.isdigit, word))}
+    for word in sorted(told & set(_words(hint(instance)))):
+        yield Finding(task.id, "leak", f"the hint holds {word!r}, as the answer does")
+
+
+def _closing_words(trace: Trace) -> list[str]:
+    last = trace.steps[-1].action if trace.steps else None
+    return _words(last.text) if isinstance(last, Message) else []
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip(".,;:!?\"'()") for word in text.casefold().split()]
 
 
 def _check_masked_answers(source: TaskSource, task: Task, seed: int) -> Iterator[Finding]:

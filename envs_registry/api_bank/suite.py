@@ -8,9 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from envs_registry.api_bank.subsets import POOLS, SUBSETS, Pool, with_pool
+from toolenv.corrections import Corrections
 from toolenv.errors import UnknownNameError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
+from toolenv.suite import corrections_for
 from toolenv.task import Task
 
 MASKS = Path(__file__).parent / "masks"
@@ -21,6 +23,7 @@ class APIBank:
 
     Args:
         pool: the tools on offer, whatever the subset; ``None`` leaves it to the subset.
+        corrections: what tasks are left out.
     """
 
     name = "APIBank"
@@ -30,20 +33,24 @@ class APIBank:
     max_turns = 12
     data = "api-bank"
     inert_tools = frozenset({"ToolSearcher"})
-    options = ("pool",)
+    options = ("pool", "corrections")
 
-    def __init__(self, pool: Pool | None = None) -> None:
-        self.pool = pool
+    def __init__(self, pool: Pool | None = None, corrections: Corrections | None = None) -> None:
+        self.pool, self.corrections = pool, corrections
 
-    def configured(self, pool: Pool | None = None) -> APIBank:
+    def configured(self, pool: Pool | None = None, corrections: str | Path | None = None) -> APIBank:
         """The suite with another pool: ``gymnasium.make("ToolFeas/APIBank-clean-v0", pool="dialogue")``.
 
+        Args:
+            pool: see the class.
+            corrections: a file, see :mod:`toolenv.corrections`; it can leave tasks out.
+
         Raises:
-            UnknownNameError: no such pool.
+            DataError, UsageError: no such pool, or a file that cannot be used.
         """
         if pool is not None and pool not in POOLS:
             raise UnknownNameError("pool", pool, POOLS, where="suite APIBank")
-        return APIBank(pool)
+        return APIBank(pool, corrections_for(APIBank(), corrections, ("exclude",)))
 
     def tasks(self, subset: str) -> tuple[Task, ...]:
         """The tasks of a subset; it is read once per process.
@@ -51,7 +58,8 @@ class APIBank:
         Raises:
             UsageError: there is no such subset with the pool that was chosen.
         """
-        return _tasks(with_pool(SUBSETS[subset], self.pool).name)
+        tasks = _tasks(with_pool(SUBSETS[subset], self.pool).name)
+        return tasks if self.corrections is None else self.corrections.kept(tasks)
 
     def masks(self, subset: str) -> MaskManifest:
         """The subset's mask manifest; raises as :meth:`tasks`."""

@@ -9,8 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from envs_registry.stable_tool_bench.groups import ALL, GROUPS, SAMPLE, SUBSETS, groups_of, sample
+from toolenv.corrections import Corrections
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
+from toolenv.suite import corrections_for
 from toolenv.task import Task
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class StableToolBench:
     Args:
         sources: what the virtual server answers from; by default what the environment variables say
             (:mod:`envs_registry.stable_tool_bench.sources`), looked up whenever an episode starts.
+        corrections: what tasks are left out.
     """
 
     name = "StableToolBench"
@@ -35,13 +38,23 @@ class StableToolBench:
     default_subset = ALL
     max_turns = 10
     data = "stabletoolbench"
+    options = ("corrections",)
 
-    def __init__(self, sources: Sources | None = None) -> None:
-        self._sources = sources
+    def __init__(self, sources: Sources | None = None, corrections: Corrections | None = None) -> None:
+        self._sources, self.corrections = sources, corrections
+
+    def configured(self, corrections: str | Path | None = None) -> StableToolBench:
+        """The suite without the tasks that a file leaves out, see :mod:`toolenv.corrections`.
+
+        Raises:
+            DataError, UsageError: a file that cannot be used.
+        """
+        chosen = corrections_for(StableToolBench(), corrections, ("exclude",))
+        return StableToolBench(self._sources, chosen)
 
     def tasks(self, subset: str) -> tuple[Task, ...]:
         """The tasks of a subset, in upstream's order; ids are upstream's ``query_id``."""
-        return _tasks(subset)
+        return _tasks(subset) if self.corrections is None else self.corrections.kept(_tasks(subset))
 
     def masks(self, subset: str) -> MaskManifest:
         """The masks of the subset's groups, joined."""

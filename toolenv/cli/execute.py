@@ -18,7 +18,7 @@ from toolenv.cli.output import progress
 from toolenv.errors import UsageError
 from toolenv.policy import Policy
 from toolenv.runner.local import run_jobs
-from toolenv.runner.plan import Job, RunConfig, plan
+from toolenv.runner.plan import Job, RunConfig, origins, plan
 from toolenv.runner.reading import Key
 from toolenv.runner.store import RunStore, TornLineWarning, finished, make_header
 
@@ -56,7 +56,7 @@ def prepare(config: RunConfig, folder: Path, *, resume: bool = False) -> Prepare
     """
     policy = make_agent(config.agent, config.agent_options)
     jobs, manifests = plan(config)
-    header = make_header(config, policy, manifests, Counter(job.env for job in jobs))
+    header = make_header(config, policy, manifests, Counter(job.env for job in jobs), origins(config))
     done = finished(folder, header, resume=resume)
     preflight = getattr(policy, "preflight", None)
     if callable(preflight) and _unfinished(jobs, done):

@@ -18,10 +18,14 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from toolenv.errors import StoreError, UsageError
+from toolenv.report.about import about, origin_lines
 from toolenv.report.page import render_page
 from toolenv.report.rows import Row, Run, build_rows
+from toolenv.report.safe import safe_line
+from toolenv.report.samples import pick_samples
 from toolenv.report.terminal import render_rows
 from toolenv.runner.reading import find_runs, read_episodes, read_header
 
@@ -104,14 +108,22 @@ def check_page(path: Path) -> None:
         raise UsageError(f"--html {path} cannot be written: no permission for {there}")
 
 
-def write_page(path: Path, rows: list[Row], title: str) -> None:
-    """Write the rows as an HTML page.
+def show_origins(folders: Iterable[Path]) -> None:
+    """Print which data, masks and corrections the tasks of runs are of."""
+    for line in origin_lines(map(read_header, find_runs(list(folders)))):
+        console().print(Text(f"• {safe_line(line, 2000)}"))
+
+
+def write_page(path: Path, rows: list[Row], folders: Iterable[Path], title: str) -> None:
+    """Write an HTML page: the rows, what their runs were made of, and a sample of final texts.
 
     Raises:
-        StoreError: it cannot be written.
+        StoreError: it cannot be written, or a run cannot be read.
     """
+    runs = find_runs(list(folders))
+    page = render_page(rows, pick_samples(runs), about(map(read_header, runs)), title)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(render_page(rows, title=title), encoding="utf-8")
+        path.write_text(page, encoding="utf-8")
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error

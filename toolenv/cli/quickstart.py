@@ -30,9 +30,10 @@ def quickstart(
     _fetch()
     configs = [RunConfig(envs=ENVS, agent=agent, limit=limit) for agent in AGENTS]
     runs = [prepare(one, out / f"{folder_name(one.agent)}-{one.hash}", resume=True) for one in configs]
-    rows = rows_of([execute(one) for one in runs])
+    folders = [execute(one) for one in runs]
+    rows = rows_of(folders)
     show(rows)
-    write_page(html, rows, title="toolenv quickstart")
+    write_page(html, rows, folders, title="toolenv quickstart")
     typer.echo(f"Page: {html}   Runs: {out}")
 
 

@@ -10,9 +10,11 @@ import typer
 
 from toolenv.cli import app
 from toolenv.cli.labels import label_rows_of
-from toolenv.cli.output import check_page, console, rows_of, show, write_page
+from toolenv.cli.output import check_page, console, rows_of, show, show_origins, write_page
+from toolenv.report.about import runs_to_json
 from toolenv.report.labels import label_rows_to_json, render_label_rows
 from toolenv.report.serial import rows_to_json
+from toolenv.runner.reading import find_runs, read_header
 
 
 @app.command()
@@ -32,12 +34,18 @@ def report(
     rows = rows_of(folders)
     labelled = label_rows_of(folders, rows, labels or [])
     if html is not None:
-        write_page(html, rows, title="toolenv report")
+        write_page(html, rows, folders, title="toolenv report")
     if as_json:
-        plain = {**rows_to_json(rows), **({"labels": label_rows_to_json(labelled)} if labels else {})}
+        headers = map(read_header, find_runs(folders))
+        plain = {
+            **rows_to_json(rows),
+            "runs": runs_to_json(headers),
+            **({"labels": label_rows_to_json(labelled)} if labels else {}),
+        }
         typer.echo(json.dumps(plain, indent=1, allow_nan=False))
         return
     show(rows)
+    show_origins(folders)
     if labels:
         console().print(render_label_rows(labelled))
     if html is not None:

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Any
 
 import typer
 
 from toolenv.cli import app
 from toolenv.cli.execute import env_name
 from toolenv.cli.output import planned_of, show, with_progress
-from toolenv.env import ToolEnv
 from toolenv.episode import Episode
 from toolenv.errors import StoreError, UnknownNameError
 from toolenv.judge import judge
 from toolenv.report.rows import Run, build_rows
 from toolenv.rollout import record
-from toolenv.runner.plan import make
+from toolenv.runner.plan import source_of
 from toolenv.runner.reading import find_runs, read_header, read_rollouts
 from toolenv.source import TaskSource
 
@@ -64,7 +63,7 @@ def rescored(folder: Path) -> Iterator[tuple[Episode, Episode]]:
     for stored in read_rollouts(folder):
         old, trace = stored.episode, stored.trace
         if old.env not in sources:
-            sources[old.env] = _source(folder, old.env, header["config"]["env_options"], header["manifests"])
+            sources[old.env] = _source(folder, old.env, header)
         try:
             task = sources[old.env].get(trace.task_id, trace.seed)
         except UnknownNameError as error:
@@ -75,9 +74,15 @@ def rescored(folder: Path) -> Iterator[tuple[Episode, Episode]]:
         )
 
 
-def _source(folder: Path, env_id: str, options: dict[str, object], manifests: dict[str, str]) -> TaskSource:
-    """The tasks a run was made of; other masks would make them other tasks."""
-    source = cast(ToolEnv, make(env_name(env_id), options).unwrapped).source
+def _source(folder: Path, env_id: str, header: dict[str, Any]) -> TaskSource:
+    """The tasks a run was made of; other masks or corrections would make them other tasks."""
+    manifests, source = header["manifests"], source_of(env_name(env_id), header["config"]["env_options"])
+    there = header["origins"].get(env_id, {}).get("corrections", {}).get("hash", "none")
+    if source.corrections.get("hash", "none") != there:
+        raise StoreError(
+            f"{folder}: {env_id} was run with the corrections {there}, "
+            f"and here are {source.corrections.get('hash', 'none')}"
+        )
     if source.manifest_hash != manifests.get(env_id):
         raise StoreError(
             f"{folder}: {env_id} was run with the masks {manifests.get(env_id)}, "

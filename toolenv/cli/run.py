@@ -10,7 +10,7 @@ import typer
 
 from toolenv.cli import app
 from toolenv.cli.execute import check_apart, env_name, execute, folder_name, prepare
-from toolenv.cli.output import rows_of, show
+from toolenv.cli.output import rows_of, show, show_origins
 from toolenv.errors import UsageError
 from toolenv.runner.plan import RunConfig
 
@@ -54,7 +54,7 @@ def run(
     Several agents get a run directory each, below --out. All is checked before the first episode.
     """
     options = {
-        **_pairs("--suite-option", suite_option or []),
+        **pairs("--suite-option", suite_option or []),
         "subset": subset,
         "max_turns": max_turns,
         "prior": prior,
@@ -62,7 +62,7 @@ def run(
     }
     agent_options = {
         **({} if base_url is None else {"base_url": base_url}),
-        **_pairs("--agent-option", agent_option or []),
+        **pairs("--agent-option", agent_option or []),
     }
     configs = [
         RunConfig(
@@ -81,6 +81,7 @@ def run(
     check_apart(runs)
     folders = [execute(one, concurrency) for one in runs]
     show(rows_of(folders))
+    show_origins(folders)
     typer.echo("Runs: " + " ".join(map(str, folders)))
 
 
@@ -91,10 +92,10 @@ def _folder(config: RunConfig, out: Path | None, agents: int) -> Path:
     return out if agents == 1 else out / folder_name(config.agent)
 
 
-def _pairs(option: str, pairs: list[str]) -> dict[str, Any]:
+def pairs(option: str, given: list[str]) -> dict[str, Any]:
     """Settings given as ``NAME=VALUE``; a value is JSON, or else text."""
     options: dict[str, Any] = {}
-    for pair in pairs:
+    for pair in given:
         name, separator, value = pair.partition("=")
         if not separator:
             raise UsageError(f"{option} {pair!r}: give NAME=VALUE")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,9 @@ from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.execute import env_name
 from toolenv.cli.output import with_progress
-from toolenv.env import ToolEnv
+from toolenv.cli.run import pairs
 from toolenv.feasibility.manifest import FLAGS
-from toolenv.runner.plan import make
+from toolenv.runner.plan import source_of
 from toolenv.source import TaskSource
 from toolenv.transcript import printable
 from toolenv.validation import Finding, Validation, summarise, validate_source
@@ -27,14 +27,19 @@ def validate(
     envs: Annotated[list[str], typer.Argument(metavar="ENV…", help="Environment ids; see: toolenv envs")],
     subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
     tasks: Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")] = None,
+    suite_option: Annotated[
+        list[str] | None,
+        typer.Option("--suite-option", metavar="NAME=VALUE", help="A setting of the suite's own."),
+    ] = None,
 ) -> None:
     """Check that the oracle succeeds, that doing nothing does not, and that nothing leaks.
 
     Exit status 1 if anything is wrong. What in a data set disagrees with itself is a warning.
     """
-    options = {name: value for name, value in (("subset", subset), ("tasks", tasks)) if value is not None}
+    chosen = {name: value for name, value in (("subset", subset), ("tasks", tasks)) if value is not None}
+    options = {**pairs("--suite-option", suite_option or []), **chosen}
     names = [env_name(text) for text in envs]
-    sources = [cast(ToolEnv, make(name, options).unwrapped).source for name in names]
+    sources = [source_of(name, options) for name in names]
     wrong = 0
     for name, source in zip(names, sources, strict=True):
         found = _validate(name, source)

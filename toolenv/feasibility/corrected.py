@@ -31,8 +31,7 @@ def corrected_tasks(
         _corrected(suite, task, corrections.by_task[task.id], correct)
         if task.id in corrections.by_task
         else task
-        for task in tasks
-        if not corrections.excludes(task.id)
+        for task in corrections.kept(tasks)
     )
 
 

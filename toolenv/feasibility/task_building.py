@@ -11,6 +11,7 @@ from toolenv.errors import UsageError
 from toolenv.feasibility.critical_tools import (
     EMPTIES_POOL,
     NO_SUCCESS,
+    NO_TOOL_USED,
     NOT_TRIED,
     REFUTED,
     Critical,
@@ -29,6 +30,7 @@ from toolenv.types import Message
 
 NATURAL = "infeasible as the data set ships it: there is nothing to mask"
 DOING_NOTHING = "doing nothing is judged successful"
+NONE_NEEDED = "a successful trace can do without any single one of its tools"
 
 _OF_A_MASK = frozenset({"mask_empties_pool", "query_grounded", "semantically_redundant", "never_solved"})
 """Flags that are about a mask or its traces, and not carried over from the suite's own manifest."""
@@ -169,7 +171,9 @@ class _Builder:
             return Critical(frozenset(), NATURAL)
         if not self.attempts and not self.successes:
             return Critical(frozenset(), NOT_TRIED)
-        return self._rule([self._use(one) for one in self.successes])
+        found = self._rule([self._use(one) for one in self.successes])
+        is_used = found.reason == NO_TOOL_USED and all(one.tools for one in self.successes)
+        return Critical(frozenset(), NONE_NEEDED) if is_used else found
 
     def _rule(self, uses: Sequence[ToolUse]) -> Critical:
         return critical_tools(uses, self.pool, self.settings.rule, agents=self.agents, inert=self.inert)

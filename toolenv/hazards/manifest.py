@@ -5,7 +5,7 @@ A manifest is a JSON file, one task a line::
     {"version": 1, "suite": "Workflows", "condition": "output-drift", "data": "…",
      "provenance": "…how it was made…",
      "tasks": {TASK_ID: [{"hazard": …, "mode": …, "tool": …, "seed": …, "parameters": {…},
-                          "extra_calls": …, "witness": [[[TOOL, ARGUMENTS], …] or TEXT, …]}, …], …},
+                          "extra_calls": …, "witness": […]}, …], …},
      "excluded": {TASK_ID: REASON, …}, "hash": "sha256:…"}
 
 A task has one entry per seed. ``tasks`` and ``excluded`` together hold every task that was tried, once.
@@ -25,9 +25,10 @@ from typing import Any
 from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
 from toolenv.hashed_json import read_json, sealed, unsealed
 from toolenv.hazards.base import Instance
+from toolenv.hazards.witness import Stored, restored
 from toolenv.task import Reference, Score
 from toolenv.trace import Trace
-from toolenv.types import NO_TOKENS, Action, Message, ToolCall, ToolCalls
+from toolenv.types import Action
 
 MANIFEST_VERSION = 1
 
@@ -38,12 +39,12 @@ class ProvedInstance:
 
     Attributes:
         instance: what is armed.
-        witness: decisions that succeed under it.
+        witness: decisions that succeed under it, as :mod:`toolenv.hazards.witness` stores them.
         extra_calls: the recovery cost: how many calls more than the clean solution makes.
     """
 
     instance: Instance
-    witness: tuple[Action, ...]
+    witness: Stored
     extra_calls: int
 
     def to_json(self) -> dict[str, Any]:
@@ -56,7 +57,7 @@ class ProvedInstance:
             "seed": armed.seed,
             "parameters": dict(armed.parameters),
             "extra_calls": self.extra_calls,
-            "witness": [_decision_to_json(action) for action in self.witness],
+            "witness": list(self.witness),
         }
 
     @classmethod
@@ -65,20 +66,7 @@ class ProvedInstance:
         instance = Instance(
             task_id, data["hazard"], data["mode"], data["tool"], data["seed"], data["parameters"]
         )
-        return cls(instance, tuple(map(_decision_from_json, data["witness"])), data["extra_calls"])
-
-
-def _decision_to_json(action: Action) -> Any:
-    if isinstance(action, ToolCalls):
-        return [[call.name, dict(call.arguments)] for call in action.calls]
-    assert isinstance(action, Message), "a witness calls tools and speaks"
-    return action.text
-
-
-def _decision_from_json(data: Any) -> Action:
-    if isinstance(data, str):
-        return Message(data, usage=NO_TOKENS)
-    return ToolCalls(tuple(ToolCall(name, arguments) for name, arguments in data), usage=NO_TOKENS)
+        return cls(instance, tuple(data["witness"]), data["extra_calls"])
 
 
 @dataclass(frozen=True)
@@ -189,11 +177,11 @@ class RecoveryReference:
 
     Attributes:
         truth: the task's reference; it alone judges.
-        witness: the solution under the hazard.
+        witness: the solution under the hazard, as stored.
     """
 
     truth: Reference
-    witness: tuple[Action, ...]
+    witness: Stored
 
     def score(self, trace: Trace) -> Score:
         """The verdict of the task's own reference."""
@@ -201,7 +189,7 @@ class RecoveryReference:
 
     def solution(self) -> tuple[Action, ...]:
         """The witness."""
-        return self.witness
+        return restored(self.witness, self.truth.solution())
 
 
 def _lines(data: Mapping[str, Any]) -> str:

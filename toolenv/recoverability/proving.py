@@ -10,6 +10,7 @@ from toolenv.env import ToolEnv
 from toolenv.hazards import Instance, exposure, get_kind
 from toolenv.hazards.base import Subject, candidates
 from toolenv.hazards.manifest import ProvedInstance
+from toolenv.hazards.witness import restored, stored
 from toolenv.plan import Plan
 from toolenv.policy import Policy
 from toolenv.rollout import Rollout, rollout
@@ -17,7 +18,7 @@ from toolenv.source import TaskSource
 from toolenv.suite import Suite
 from toolenv.task import Task
 from toolenv.trace import Trace
-from toolenv.types import Action, Message, Observation, ToolCall, ToolCalls
+from toolenv.types import Action, Message, Observation
 
 MOST_CANDIDATES = 24
 """Instances of one hazard that are tried on a task before it is given up."""
@@ -104,8 +105,9 @@ def try_instance(
     recovered = play(suite, subject.task, recover, instance)
     if recovered.episode.success is not True or not exposure(recovered.trace).seen:
         return None
-    witness = tuple(_bare(action) for action in _decisions(recovered.trace))
-    replayed = play(suite, subject.task, Replay(witness), instance)
+    solution = subject.task.reference.solution()
+    witness = stored(list(_decisions(recovered.trace)), solution)
+    replayed = play(suite, subject.task, Replay(restored(witness, solution)), instance)
     if replayed.episode.success is not True or _results(replayed.trace) != _results(recovered.trace):
         return None
     return ProvedInstance(instance, witness, recovered.episode.calls - len(subject.calls))
@@ -121,13 +123,6 @@ def play(suite: Suite, task: Task, policy: Policy, instance: Instance | None = N
 
 def _decisions(trace: Trace) -> Iterator[Action]:
     return (step.action for step in trace.steps)
-
-
-def _bare(action: Action) -> Action:
-    """A decision without the ids that the environment gave its calls."""
-    if isinstance(action, ToolCalls):
-        return ToolCalls(tuple(ToolCall(call.name, call.arguments) for call in action.calls))
-    return Message(action.text) if isinstance(action, Message) else action
 
 
 def _results(trace: Trace) -> list[tuple[str, ...]]:

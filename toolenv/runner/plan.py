@@ -15,6 +15,7 @@ import gymnasium
 from toolenv.env import ToolEnv
 from toolenv.errors import UsageError
 from toolenv.seeding import mix
+from toolenv.source import TaskSource
 from toolenv.types import Action, Observation
 
 REACHING_OPTIONS = frozenset({"api_key", "attempts", "base_url", "timeout"})
@@ -98,6 +99,24 @@ def without_reaching(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name.rpartition(".")[2] not in REACHING_OPTIONS}
 
 
+def source_of(env_id: str, options: Mapping[str, Any]) -> TaskSource:
+    """The tasks behind an id."""
+    return cast(ToolEnv, make(env_id, options).unwrapped).source
+
+
+def origins(config: RunConfig) -> dict[str, dict[str, Any]]:
+    """What the tasks of each env come from: the version of the data, and the corrections of its answers.
+
+    Returns:
+        By env id ``{"data": …, "corrections": …}``; see :class:`toolenv.source.TaskSource`.
+    """
+    sources = {env_id: source_of(env_id, config.make_options) for env_id in config.envs}
+    return {
+        env_id: {"data": source.data, "corrections": dict(source.corrections)}
+        for env_id, source in sources.items()
+    }
+
+
 def plan(config: RunConfig) -> tuple[list[Job], dict[str, str]]:
     """The episodes of a run in order, and the hash of each env's mask manifest.
 
@@ -108,7 +127,7 @@ def plan(config: RunConfig) -> tuple[list[Job], dict[str, str]]:
     jobs: list[Job] = []
     manifests: dict[str, str] = {}
     for env_id in config.envs:
-        source = cast(ToolEnv, make(env_id, config.make_options).unwrapped).source
+        source = source_of(env_id, config.make_options)
         manifests[env_id] = source.manifest_hash
         for trial in range(config.trials):
             jobs += [

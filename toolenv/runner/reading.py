@@ -43,7 +43,23 @@ def read_header(folder: Path) -> dict[str, Any]:
     for name, kind in _HEADER_PARTS.items():
         if not isinstance(header.get(name), kind):
             raise StoreError(f"{path}: {name} is {header.get(name)!r:.80}, not a {kind.__name__}")
+    _check_origins(header.setdefault("origins", {}), path)
     return header
+
+
+def _check_origins(origins: Any, path: Path) -> None:
+    """Runs of earlier versions have none."""
+    if not isinstance(origins, dict):
+        raise StoreError(f"{path}: origins is {origins!r:.80}, not a dict")
+    for env, origin in origins.items():
+        corrections = origin.get("corrections") if isinstance(origin, dict) else None
+        parts = {"hash": str, "file": str, "replace": list, "widen": list, "exclude": dict}
+        if (
+            not isinstance(corrections, dict)
+            or not isinstance(origin["data"], str)
+            or (corrections and any(not isinstance(corrections.get(one), parts[one]) for one in parts))
+        ):
+            raise StoreError(f"{path}: origin of {env!r:.80} is {origin!r:.80}")
 
 
 def find_runs(folders: Sequence[Path]) -> list[Path]:
@@ -72,13 +88,20 @@ def read_episodes(folder: Path) -> Iterator[Episode]:
     return _read(folder, _episode)
 
 
-def read_rollouts(folder: Path) -> Iterator[Rollout]:
-    """Every finished episode with its trace, in the order they ended.
+def read_rollouts(
+    folder: Path, wanted: Callable[[Episode], bool] = lambda episode: True
+) -> Iterator[Rollout]:
+    """Every finished episode that is ``wanted`` with its trace, in the order they ended.
 
     Raises:
         StoreError: a line that is no record, by number.
     """
-    return _read(folder, lambda record: Rollout(_episode(record), Trace.from_json(record["trace"])))
+
+    def parse(record: Mapping[str, Any]) -> Rollout | None:
+        episode = _episode(record)
+        return Rollout(episode, Trace.from_json(record["trace"])) if wanted(episode) else None
+
+    return (played for played in _read(folder, parse) if played is not None)
 
 
 def _episode(record: Mapping[str, Any]) -> Episode:

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, cast
 
 from toolenv.errors import StoreError
@@ -36,7 +37,11 @@ class TornLineWarning(UserWarning):
 
 
 def make_header(
-    config: RunConfig, policy: object, manifests: Mapping[str, str], planned: Mapping[str, int]
+    config: RunConfig,
+    policy: object,
+    manifests: Mapping[str, str],
+    planned: Mapping[str, int],
+    origins: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """What ``run.json`` says of a run.
 
@@ -45,6 +50,7 @@ def make_header(
         policy: who decides; its name, and its settings where they have ``to_json()``, are kept.
         manifests: the hash of each env's mask manifest.
         planned: how many episodes each env has.
+        origins: what the tasks of each env come from, see :func:`toolenv.runner.plan.origins`.
     """
     settings: dict[str, Any] = getattr(getattr(policy, "settings", None), "to_json", dict)()
     header = {
@@ -54,6 +60,7 @@ def make_header(
         "agent": getattr(policy, "name", config.agent),
         "agent_settings": settings,
         "manifests": dict(manifests),
+        "origins": dict(origins),
         "planned": dict(planned),
         "versions": versions(),
     }
@@ -170,10 +177,17 @@ def _identity(header: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **header["config"],
         **{f"agent setting {name}": value for name, value in settings.items()},
+        **{f"corrections of {env}": value for env, value in _corrections(header).items()},
         **{f"mask manifest of {env}": value for env, value in header["manifests"].items()},
         "agent name": header["agent"],
         "planned": header["planned"],
     }
+
+
+def _corrections(header: Mapping[str, Any]) -> dict[str, str]:
+    """The hash of the corrections of each env that has some; runs of earlier versions have none."""
+    found = {env: origin["corrections"] for env, origin in header.get("origins", {}).items()}
+    return {env: corrections["hash"] for env, corrections in found.items() if corrections}
 
 
 def _lock(folder: Path) -> Any:

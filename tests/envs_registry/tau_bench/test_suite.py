@@ -15,11 +15,12 @@ from envs_registry.tau_bench import SUITE, TauBench
 from envs_registry.tau_bench.splits import SUBSETS
 from envs_registry.tau_bench.suite import MASKS
 from tests.envs_registry.tau_bench.test_reward import DO_NOTHING_PASSES
+from tests.support.corrections import entry, write_corrections
 from toolenv.agents.noop import make as make_noop
 from toolenv.agents.oracle import Oracle
 from toolenv.cli.build import PROVENANCE
 from toolenv.cli.validate import app
-from toolenv.errors import DataCorruptError, DataMissingError, UnknownNameError
+from toolenv.errors import DataCorruptError, DataMissingError, UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.feasibility.reference_masks import reference_masks
 from toolenv.source import make_source
@@ -133,13 +134,13 @@ def test_field_097_infeasible_is_what_a_mask_makes_and_broken_is_something_else(
 
 def test_field_097_a_broken_task_is_told_from_an_infeasible_one(tmp_path: Path) -> None:
     """A task whose solution cannot be told to its user: a comma is taken out of what the agent says."""
-    broken = tmp_path / "corrections.json"
-    broken.write_text(json.dumps({"retail_dev_0": {"outputs": ["1,000"]}}))
+    entries = {"retail_dev_0": entry("replace", {"outputs": ["1,000"]})}
+    broken = write_corrections(tmp_path / "corrections.json", "TauBench", entries)
     suite = SUITE.configured(corrections=broken)
     manifest = reference_masks(suite, "retail_dev", Oracle(), "none", "a test")
     assert "retail_dev_0" not in manifest.masks
     assert manifest.excluded["retail_dev_0"].startswith("no successful trace")
-    assert manifest.flags["retail_dev_0"] == ("can_never_pass",)
+    assert manifest.flags["retail_dev_0"] == ("can_never_pass", "corrected", "corrected_tools")
     assert suite.tasks("retail_dev")[0].label == "feasible"
 
 
@@ -171,35 +172,78 @@ def test_field_063_validate_lists_ground_truth_calls_that_return_errors() -> Non
 def test_field_063_a_correction_overrides_the_ground_truth(tmp_path: Path) -> None:
     actions = _raw_task("retail_test_2")["actions"]
     actions[1]["kwargs"]["product_id"] = "9523456873"
-    path = tmp_path / "corrections.json"
-    path.write_text(json.dumps({"retail_test_2": {"actions": actions}}))
+    entries = {"retail_test_2": entry("replace", {"actions": actions})}
+    path = write_corrections(tmp_path / "corrections.json", "TauBench", entries)
     corrected = SUITE.configured(corrections=str(path))
     shipped = SUITE.tasks("retail")
     tasks = corrected.tasks("retail")
     assert corrected.warnings(tasks[2]) == ()
     assert len(SUITE.warnings(shipped[2])) == 1
-    assert tasks[3].messages == shipped[3].messages
+    assert tasks[3] is shipped[3]
+
+
+def test_a_corrected_task_reads_the_same_in_both_modes(tmp_path: Path) -> None:
+    """In user mode the simulated user brings the instruction, which the agent then does not see at once."""
+    gold = {"instruction": "You are mia_li_3668. Thank them.", "actions": [], "outputs": ["welcome"]}
+    entries = {"airline_test_0": entry("replace", gold), "airline_test_1": entry("exclude")}
+    path = write_corrections(tmp_path / "corrections.json", "TauBench", entries)
+    solo = SUITE.configured(corrections=path)
+    talking = SUITE.configured(corrections=path, user="scripted")
+    alone, asked = solo.tasks("airline")[0], talking.tasks("airline")[0]
+    assert [message.role for message in asked.messages] == ["system"]
+    assert alone.messages[1].content == asked.metadata["instruction"] == gold["instruction"]
+    assert alone.reference == asked.reference != SUITE.tasks("airline")[0].reference
+    assert alone.flags == asked.flags == {"corrected", "corrected_tools"}
+    assert [task.id for task in talking.tasks("airline")][:2] == ["airline_test_0", "airline_test_2"]
+    assert solo.tasks("airline")[0] is alone
+
+
+def test_the_mask_of_a_corrected_task_stays_only_with_its_tools(tmp_path: Path) -> None:
+    """retail_test_2's third call gets a product that exists; retail_test_0 needs nothing any more."""
+    actions = _raw_task("retail_test_2")["actions"]
+    actions[1]["kwargs"]["product_id"] = "9523456873"
+    entries = {
+        "retail_test_2": entry("replace", {"actions": actions}),
+        "retail_test_0": entry("replace", {"actions": []}),
+        "retail_test_1": entry("exclude"),
+    }
+    path = write_corrections(tmp_path / "corrections.json", "TauBench", entries)
+    suite = SUITE.configured(corrections=path)
+    official, corrected = make_source(SUITE, "infeasible"), make_source(suite, "infeasible")
+    assert set(official.task_ids) - set(corrected.task_ids) == {"retail_test_0", "retail_test_1"}
+    assert corrected.get("retail_test_2").mask == official.get("retail_test_2").mask
+    for condition in ("clean", "infeasible", "mixed"):
+        source = make_source(suite, condition, subset="retail")
+        found = summarise(validate_source(source, Oracle(), make_noop("", {})))
+        assert found.findings == ()
 
 
 @pytest.mark.parametrize(
-    ("content", "error", "problem"),
+    ("task_id", "one", "error", "problem"),
     [
-        ('{"retail_test_115": {}}', UnknownNameError, "retail_test_11"),
-        ('{"retail_test_0": {"reward": 1}}', UnknownNameError, "field 'reward'"),
-        ('{"retail_test_0": []}', DataCorruptError, "TASK_ID"),
-        ("[]", DataCorruptError, "TASK_ID"),
-        ("{", DataCorruptError, "is not JSON"),
-        (None, DataMissingError, "no corrections at"),
+        ("retail_test_115", entry("exclude"), UnknownNameError, "retail_test_11"),
+        ("retail_test_0", entry("widen", {"outputs": []}), UsageError, "cannot widen, only replace or exclude"),
+        ("retail_test_0", entry("replace", {"output": []}), UnknownNameError, "did you mean 'outputs'"),
+        ("retail_test_0", entry("replace", {}), DataCorruptError, "gold is"),
+        ("retail_test_0", entry("replace", []), DataCorruptError, "gold is"),
+        ("retail_test_0", entry("replace", {"outputs": "10"}), DataCorruptError, "outputs is '10', not a list"),
+        ("retail_test_0", entry("replace", {"outputs": [10]}), DataCorruptError, "not a list of texts"),
+        ("retail_test_0", entry("replace", {"actions": [{"name": "think"}]}), DataCorruptError, "kwargs"),
+        (
+            "retail_test_0",
+            entry("replace", {"actions": [{"name": "thnk", "kwargs": {}}]}),
+            UnknownNameError,
+            "did you mean 'think'",
+        ),
     ],
 )
 def test_bad_corrections_are_named(
-    content: str | None, error: type[Exception], problem: str, tmp_path: Path
+    task_id: str, one: dict[str, Any], error: type[Exception], problem: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "corrections.json"
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(error, match=problem):
+    path = write_corrections(tmp_path / "corrections.json", "TauBench", {task_id: one})
+    with pytest.raises(error, match=problem) as raised:
         SUITE.configured(corrections=path).tasks("retail")
+    assert str(path) in str(raised.value)
 
 
 def _raw_task(task_id: str) -> Any:
@@ -241,8 +285,8 @@ def test_field_114_disagreements_between_fields_are_warnings() -> None:
 )
 def test_field_114_dates_and_ids(fields: dict[str, object], problem: str, tmp_path: Path) -> None:
     """The field case: 2024-05-22 in the ground truth, 2024-05-12 in the words."""
-    path = tmp_path / "corrections.json"
-    path.write_text(json.dumps({"airline_test_0": fields}))
+    entries = {"airline_test_0": entry("replace", fields)}
+    path = write_corrections(tmp_path / "corrections.json", "TauBench", entries)
     suite = SUITE.configured(corrections=path)
     assert any(problem in line for line in suite.warnings(suite.tasks("airline")[0]))
 

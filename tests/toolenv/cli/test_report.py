@@ -53,7 +53,7 @@ def test_the_json_has_the_promised_structure(toolenv: Command, kept: Path) -> No
     ended = toolenv("report", "kept", "--json")
     assert (ended.code, ended.err) == (0, "")
     report = json.loads(ended.out)
-    assert list(report) == ["rows"]
+    assert list(report) == ["rows", "runs"]
     named = [
         (row["env"], row["agent"], row["planned"], row["valid"], row["invalid"]) for row in report["rows"]
     ]

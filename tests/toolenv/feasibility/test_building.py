@@ -32,7 +32,7 @@ from toolenv.feasibility.building import BuildSettings, BuiltTask, assemble, bui
 from toolenv.feasibility.critical_tools import Rule
 from toolenv.feasibility.manifest import FLAGS, STATUSES, MaskManifest
 from toolenv.feasibility.successful_traces import SuccessfulTrace, Traces
-from toolenv.feasibility.task_building import DOING_NOTHING, NATURAL
+from toolenv.feasibility.task_building import DOING_NOTHING, NATURAL, NONE_NEEDED
 from toolenv.source import make_source
 
 PLAIN, SLICED = BuildSettings(), BuildSettings(sliced=True)
@@ -111,6 +111,12 @@ def test_slicing_takes_out_of_the_mask_what_was_used_and_not_needed() -> None:
     first = found.evidence["slices"][0]
     assert (first["agent"], first["dropped"], first["minimal"]) == ("a", ["ls", "find_user"], True)
     assert [(one["call"], one["tool"]) for one in first["kept"]] == [(3, "get_order"), (4, "cancel_item")]
+
+
+def test_a_task_whose_every_tool_can_be_spared_has_no_sliced_mask() -> None:
+    calls = [MOVE, call("cp", source="archive/log.txt", destination="log.txt"), COPY, REMOVE]
+    found = built(traces_of("put-away", a=calls, b=calls), SLICED)["put-away"]
+    assert (found.mask, found.reason) == ((), NONE_NEEDED)
 
 
 def test_what_the_query_holds_is_flagged_with_the_value() -> None:

@@ -113,11 +113,12 @@ def _problem_of_claim(rules: Rules, task: Task, certificate: Certificate) -> str
     return rules.problem(task, certificate.claim)
 
 
-CLAIMED_AGAINST: Mapping[str, Criterion] = {"effect": "outcome", "result": "judge"}
+CLAIMED_AGAINST: Mapping[str, Criterion] = {"effect": "outcome", "value": "outcome", "result": "judge"}
 """The kinds of claims, and the weakest criterion that nothing can meet if the claim holds.
 
 ``effect``: a change of the state that no tool left can make. ``result``: a result that the judge wants and
-that no tool left can return.
+that no tool left can return. ``value``: a value that the state has to hold, that has to be given in a call,
+and that nothing left can tell; it holds of all who do not guess, the others of all agents whatever.
 """
 
 

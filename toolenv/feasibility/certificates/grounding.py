@@ -67,6 +67,12 @@ class Knowledge:
         """With more texts read."""
         return Knowledge((*self.sources, *(_read(text, is_documentation) for text in texts)))
 
+    def merged(self) -> Source:
+        """All sources as one, for looking up many values; numbers as of documentation."""
+        words: frozenset[str] = frozenset().union(*(source.words for source in self.sources))
+        numbers: frozenset[float] = frozenset().union(*(source.numbers for source in self.sources))
+        return Source(words, numbers, is_documentation=True)
+
     def has(self, value: Any) -> bool:
         """Whether a JSON value is grounded."""
         if value is None or isinstance(value, bool):
