@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from toolenv.plan import Path, Plan, Source
 from toolenv.types import ToolSpec
@@ -26,7 +26,8 @@ class Skills:
         switches: it asks another tool that is documented to tell the same.
         normalises, remaps: see :mod:`toolenv.agents.drifted`.
         rebinds: it reconstructs calls whose arguments did not arrive.
-        cross_checks: it compares sources, and believes by completeness, date and stated authority.
+        cross_checks: it asks a second source, and believes by completeness, date and stated authority:
+            where a result casts doubt on itself (``in doubt``), or wherever one with more authority exists.
     """
 
     retries: int = 0
@@ -34,7 +35,7 @@ class Skills:
     normalises: bool = False
     remaps: bool = False
     rebinds: bool = False
-    cross_checks: bool = False
+    cross_checks: Literal["", "in doubt", "always"] = ""
 
 
 class Evidence(NamedTuple):
@@ -117,10 +118,10 @@ def _rebound(errand: Errand, value: Any, skills: Skills) -> Errand | None:
 def _after_failure(errand: Errand, value: Any, plan: Plan, skills: Skills) -> Errand | None:
     if errand.retries < skills.retries:
         return replace(errand, retries=errand.retries + 1)
-    return _next_source(errand, plan) if skills.switches else None
+    return next_source(errand, plan) if skills.switches else None
 
 
-def _next_source(errand: Errand, plan: Plan) -> Errand | None:
+def next_source(errand: Errand, plan: Plan) -> Errand | None:
     """The same question to the next source that was not asked yet."""
     planned = plan.calls[errand.number].tool
     asked = (*errand.tried, errand.tool)
@@ -152,18 +153,21 @@ def _read(errand: Errand, value: Any, plan: Plan, skills: Skills) -> Evidence:
     source = _source(errand, plan)
     reader = Reader(plan.contract(errand.tool), skills.normalises, skills.remaps)
     names = source.fields if source is not None else {}
-    paths = dict.fromkeys(use.taken.path for use in plan.uses() if use.taken.call == errand.number)
+    paths = plan.needed.get(errand.number, ())
     failed = is_failure(value)
     told = {
         path: MISSING if failed else reader.read(value, tuple(names.get(str(step), step) for step in path))
         for path in paths
     }
     authority = source.authority if source is not None else plan.contract(errand.tool).authority
-    return Evidence(told, authority, _is_doubtful(value, told))
+    doubtful = bool(skills.cross_checks) and (
+        _is_doubtful(value, told) or _is_of_another(value, errand, reader)
+    )
+    return Evidence(told, authority, doubtful)
 
 
 def _is_doubtful(value: Any, told: Mapping[Path, Any]) -> bool:
-    """Whether a result casts doubt on itself."""
+    """Whether a result says itself that it is not to be relied on."""
     if any(one is None or one is MISSING for one in told.values()):
         return True
     if not isinstance(value, dict):
@@ -171,13 +175,22 @@ def _is_doubtful(value: Any, told: Mapping[Path, Any]) -> bool:
     return value.get("complete") is False or value.get("status") in DOUBTFUL_WORDS
 
 
+def _is_of_another(value: Any, errand: Errand, reader: Reader) -> bool:
+    """Whether a result is about something else than was asked: it repeats an argument with another value."""
+    if not isinstance(value, dict):
+        return False
+    repeated = ((sent, reader.read(value, (name,))) for name, sent in errand.meant.items() if name in value)
+    return any(isinstance(sent, str) and isinstance(told, str) and sent != told for sent, told in repeated)
+
+
 def _checked(errand: Errand, told: Evidence, plan: Plan, skills: Skills) -> Errand | Mapping[Path, Any]:
     """The values, after other sources were asked where that could change them."""
     evidence = (*errand.evidence, told)
     best = plan.contract(plan.calls[errand.number].tool).sources
     outranked = any(source.authority > max(one.authority for one in evidence) for source in best)
-    if skills.cross_checks and told.values and (outranked or all(one.doubtful for one in evidence)):
-        further = _next_source(replace(errand, evidence=evidence), plan)
+    due = all(one.doubtful for one in evidence) or (outranked and skills.cross_checks == "always")
+    if skills.cross_checks and told.values and due:
+        further = next_source(replace(errand, evidence=evidence), plan)
         if further is not None:
             return further
     return _most_credible(errand.evidence, told)

@@ -5,6 +5,7 @@ documented field feeds which argument) and with no value that a tool tells: all 
 can mislead them.
 
 ``recovery`` (or ``recovery:reference``) has every skill; a task is proved recoverable by what it does.
+``recovery:trusting`` has them too, but asks no second source where nothing looks wrong, which costs less.
 ``recovery:naive`` takes every result at its word. ``recovery:retry-only``, ``recovery:switch-only`` and
 ``recovery:normalise-only`` have one skill each (paper 2, §3: retrying, fallback, normalisation).
 """
@@ -13,20 +14,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from toolenv.errors import UnknownNameError, UsageError
-from toolenv.plan import Computed, Given, Part, Path, Plan, PlannedCall, PlannedMessage, Taken
+from toolenv.plan import Computed, Given, Part, Path, Plan, PlannedCall, PlannedMessage, Taken, plan_in
 from toolenv.task import Task
 from toolenv.types import NO_TOKENS, Action, Message, Observation, ToolCall, ToolCalls, ToolSpec
 
-from .drifted import MISSING
-from .errands import Errand, Skills, begun, react
+from .drifted import MISSING, is_failure, loaded
+from .errands import Errand, Skills, begun, next_source, react
 
-EVERYTHING = Skills(retries=2, switches=True, normalises=True, remaps=True, rebinds=True, cross_checks=True)
+EVERYTHING = Skills(
+    retries=2, switches=True, normalises=True, remaps=True, rebinds=True, cross_checks="always"
+)
 SKILLS: Mapping[str, Skills] = {
     "reference": EVERYTHING,
+    "trusting": replace(EVERYTHING, cross_checks="in doubt"),
     "naive": Skills(),
     "retry-only": Skills(retries=2),
     "switch-only": Skills(switches=True),
@@ -34,8 +39,7 @@ SKILLS: Mapping[str, Skills] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """How far an episode has come.
 
     Attributes:
@@ -43,12 +47,14 @@ class Progress:
         step: the next step of the plan.
         results: by planned call, the values read from it, by path.
         errands: the calls whose replies come next.
+        down: tools that failed for good; their sources are asked at once.
     """
 
     plan: Plan
     step: int = 0
-    results: Mapping[int, Mapping[Path, Any]] = field(default_factory=dict)
+    results: Mapping[int, Mapping[Path, Any]] = MappingProxyType({})
     errands: tuple[Errand, ...] = ()
+    down: frozenset[str] = frozenset()
 
 
 class PlanFollower:
@@ -68,14 +74,14 @@ class PlanFollower:
         Raises:
             UsageError: there is none.
         """
-        plan = task.metadata.get("plan")
-        if not isinstance(plan, Plan):
+        plan = plan_in(task.metadata)
+        if plan is None:
             raise UsageError(f"task {task.id!r} carries no plan for {self.name} to follow")
         return Progress(plan)
 
     def act(self, observation: Observation, memory: Progress) -> tuple[Action, Progress]:
         """The next decision: follow up on what was replied, or the next step of the plan."""
-        progress = self._heard(observation, memory)
+        progress = self._heard(observation, memory) if memory.errands else memory
         if progress.errands:
             return _calls(progress.errands), progress
         return self._next_step(progress, observation.tools)
@@ -84,24 +90,26 @@ class PlanFollower:
         """The progress after the replies to its errands; those left need another call."""
         count = len(progress.errands)
         replies = observation.messages[len(observation.messages) - count :]
-        results, left = dict(progress.results), list[Errand]()
+        results, left, down = dict(progress.results), list[Errand](), set(progress.down)
         for errand, reply in zip(progress.errands, replies, strict=True):
             outcome = react(errand, reply.content, progress.plan, self.skills)
             if isinstance(outcome, Errand):
                 left.append(outcome)
+                if outcome.tool != errand.tool and is_failure(loaded(reply.content)):
+                    down.add(errand.tool)
             else:
                 results[errand.number] = outcome
-        return replace(progress, results=results, errands=tuple(left))
+        return Progress(progress.plan, progress.step, results, tuple(left), frozenset(down))
 
     def _next_step(self, progress: Progress, tools: tuple[ToolSpec, ...]) -> tuple[Action, Progress]:
         if progress.step >= len(progress.plan.steps):
             return Message("", usage=NO_TOKENS), progress
         step = progress.plan.steps[progress.step]
-        after = replace(progress, step=progress.step + 1)
+        errands = () if isinstance(step, PlannedMessage) else _errands(step, progress, tools)
+        after = progress._replace(step=progress.step + 1, errands=errands)
         if isinstance(step, PlannedMessage):
             return Message(_words(step.pieces, progress.results), usage=NO_TOKENS), after
-        errands = _errands(step, progress, tools)
-        return _calls(errands), replace(after, errands=errands)
+        return _calls(errands), after
 
 
 def _errands(
@@ -109,9 +117,12 @@ def _errands(
 ) -> tuple[Errand, ...]:
     earlier = progress.plan.steps[: progress.step]
     first = sum(len(one) for one in earlier if isinstance(one, tuple))
-    return tuple(
+    fresh = (
         begun(first + offset, call.tool, _arguments(call, progress.results), tools)
         for offset, call in enumerate(step)
+    )
+    return tuple(
+        (next_source(one, progress.plan) or one) if one.tool in progress.down else one for one in fresh
     )
 
 

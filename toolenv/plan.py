@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 FieldType: TypeAlias = Literal["number", "integer", "string", "boolean", "array", "object"]
@@ -127,7 +128,7 @@ class Contract:
 PlannedStep: TypeAlias = tuple[PlannedCall, ...] | PlannedMessage
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Plan:
     """A solution's structure.
 
@@ -139,7 +140,7 @@ class Plan:
     steps: tuple[PlannedStep, ...]
     contracts: Mapping[str, Contract] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def calls(self) -> tuple[PlannedCall, ...]:
         """All calls in order; their places are the numbers that :class:`Taken` uses."""
         return tuple(call for step in self.steps if isinstance(step, tuple) for call in step)
@@ -148,6 +149,7 @@ class Plan:
         """What is documented of a tool's result."""
         return self.contracts.get(tool, _UNDOCUMENTED)
 
+    @cached_property
     def uses(self) -> tuple[Use, ...]:
         """Every part of a result that something depends on, in order."""
         found: list[Use] = []
@@ -161,6 +163,14 @@ class Plan:
                     found += [Use(number, name, taken) for taken in taken_in(part)]
                 number += 1
         return tuple(found)
+
+    @cached_property
+    def needed(self) -> Mapping[int, tuple[Path, ...]]:
+        """By call: the parts of its result that something depends on, each once."""
+        found: dict[int, dict[Path, None]] = {}
+        for use in self.uses:
+            found.setdefault(use.taken.call, {})[use.taken.path] = None
+        return {call: tuple(paths) for call, paths in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +195,9 @@ def taken_in(part: Any) -> Iterator[Taken]:
     elif isinstance(part, Mapping):
         for inner in part.values():
             yield from taken_in(inner)
+
+
+def plan_in(metadata: Mapping[str, Any]) -> Plan | None:
+    """The plan that a task's metadata hold under ``"plan"``, if they hold one."""
+    found = metadata.get("plan")
+    return found if isinstance(found, Plan) else None

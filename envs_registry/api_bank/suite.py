@@ -16,6 +16,7 @@ from toolenv.suite import corrections_for
 from toolenv.task import Task
 
 MASKS = Path(__file__).parent / "masks"
+HAZARDS = Path(__file__).parent / "hazards"
 
 
 class APIBank:
@@ -32,6 +33,7 @@ class APIBank:
     default_subset = "default"
     max_turns = 12
     data = "api-bank"
+    hazards = HAZARDS
     inert_tools = frozenset({"ToolSearcher"})
     options = ("pool", "corrections")
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from envs_registry.bfcl.load import data_folder
@@ -125,11 +125,13 @@ def left(task: Task, turn: int) -> Mapping[str, ToolFacts]:
     return {tool.name: tools[tool.name] for tool in task.offered(turn)}
 
 
+@cache
 def tool_facts() -> Mapping[str, ToolFacts]:
     """The facts of every tool."""
     return {name: tool for backend in _facts().values() for name, tool in backend.tools.items()}
 
 
+@cache
 def _facts() -> Mapping[str, BackendFacts]:
     return backend_facts(data_folder("data", "code"))
 
@@ -241,7 +243,11 @@ def is_told(text: str, obtained: Iterable[tuple[ToolCall, str]]) -> bool:
     alone = next(iter(wanted.values()))
     if len(wanted) != 1 or not isinstance(alone, str) or len(alone) < _LONG_TEXT:
         return False
-    return any(alone in one and alone not in strings(dict(call.arguments)) for call, other in read for one in strings(other))
+    return any(
+        alone in one and alone not in strings(dict(call.arguments))
+        for call, other in read
+        for one in strings(other)
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -258,4 +264,3 @@ def _holds_entries(value: Any, wanted: Mapping[str, Any]) -> bool:
             return True
         return any(_holds_entries(item, wanted) for item in value.values())
     return isinstance(value, list) and any(_holds_entries(item, wanted) for item in value)
-

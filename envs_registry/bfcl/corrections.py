@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from envs_registry.bfcl.ground_truth import values_of
 from envs_registry.bfcl.load import data_folder
 from envs_registry.bfcl.single_turn import CallReference
 from toolenv.corrections import Correction
@@ -39,7 +40,9 @@ def correct(task: Task, correction: Correction) -> Task:
         raise UsageError(
             f"{correction.where}: the task has no answer but whether to call; it can only be excluded"
         )
-    return replace(task, reference=_single_turn(task.reference, correction))
+    reference, given = _single_turn(task.reference, correction)
+    flags = {"reference_breaks_schema"} if _breaks_schema(reference, given) else set()
+    return replace(task, reference=reference, flags=task.flags | flags)
 
 
 def _gold(correction: Correction, *forms: str) -> tuple[str, Any]:
@@ -57,14 +60,17 @@ def _gold(correction: Correction, *forms: str) -> tuple[str, Any]:
 # ---- single-turn: acceptable values by parameter ----
 
 
-def _single_turn(reference: CallReference, correction: Correction) -> CallReference:
+def _single_turn(
+    reference: CallReference, correction: Correction
+) -> tuple[CallReference, Sequence[Expected]]:
+    """The corrected answer, and what was given for it."""
     where = correction.where
     form, content = _gold(correction, "calls", "arguments")
     if not isinstance(content, list):
         raise DataCorruptError(f"{where}: gold.{form} is {content!r:.80}, not a list")
     given = [_expected(entry, reference.documents, where) for entry in content]
     if form == "arguments":
-        return replace(reference, ground_truth=list(_amended(reference, given, correction)))
+        return replace(reference, ground_truth=list(_amended(reference, given, correction))), given
     if correction.action == "widen":
         raise UsageError(f'{where}: whole calls cannot be added; widen with {{"arguments": …}}')
     several = "parallel" in reference.category
@@ -72,7 +78,7 @@ def _single_turn(reference: CallReference, correction: Correction) -> CallRefere
         raise DataCorruptError(
             f"{where}: gold.calls is {content!r:.80}, expected {'some calls' if several else 'one call'}"
         )
-    return replace(reference, ground_truth=given)
+    return replace(reference, ground_truth=given), given
 
 
 def _expected(entry: Any, documents: Sequence[Mapping[str, Any]], where: str) -> Expected:
@@ -111,6 +117,19 @@ def _amended(
             old = options.get(parameter, ("",)) if correction.action == "widen" else ()
             options[parameter] = _joined(old, values)
         yield {tool: options}
+
+
+def _breaks_schema(reference: CallReference, given: Sequence[Expected]) -> bool:
+    """Whether a given value is kept out by the schema that agents see, which then cannot be enforced."""
+    documents = {one["name"]: one["parameters"]["properties"] for one in reference.documents}
+    return any(
+        option != ""
+        and not any(reference.fits(tool, name, one) for one in values_of(option, documents[tool][name]))
+        for expected in given
+        for tool, options in expected.items()
+        for name, values in options.items()
+        for option in values
+    )
 
 
 def _joined(old: Sequence[Any], new: Sequence[Any]) -> list[Any]:

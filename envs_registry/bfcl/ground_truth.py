@@ -65,6 +65,11 @@ def join_by_id(
     return {name: answered[name] for name in asked}
 
 
+def values_of(option: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """The first values that an option stands for; ``schema`` is the document of its parameter."""
+    return islice(_values(option, schema), _MOST_CANDIDATES)
+
+
 # ---- solutions ----
 
 
@@ -111,7 +116,7 @@ def _choice(schema: Mapping[str, Any], options: Sequence[Any], accepts: Callable
 
 def _candidates(schema: Mapping[str, Any], options: Sequence[Any]) -> Iterator[Any]:
     for option in _preferred(options):
-        yield from islice(_values(option, schema), _MOST_CANDIDATES)
+        yield from values_of(option, schema)
     yield from schema.get("enum", ())
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
+from envs_registry.bfcl.claims import RULES, changed, informing, is_told, tool_facts
 from envs_registry.bfcl.multi_turn_rules import MultiTurnReference, run
 from envs_registry.bfcl.planning_world import PlanningWorld, features_of
-from envs_registry.bfcl.claims import RULES, changed, informing, is_told, tool_facts
 from toolenv.feasibility.certificates.grounding import Knowledge
 from toolenv.feasibility.certificates.planning import Goal, Obtained
 from toolenv.feasibility.certificates.records import Claim, Criterion
@@ -25,6 +25,10 @@ class BFCLPlanner:
 
     rules = RULES
     ignored: frozenset[str] = frozenset()
+
+    def covers(self, task: Task) -> bool:
+        """The tasks of several user turns, whose backends run."""
+        return bool(task.metadata["kind"] == "multi_turn")
 
     def claims(self, task: Task) -> Iterator[Claim]:
         """The ground truth's changes, then its results, of masked tools only: others can do what they do."""

@@ -24,7 +24,7 @@ class PlanningWorld:
         facts: what each tool may change.
     """
 
-    __slots__ = ("_drawn", "_facts", "_facets", "_instances", "_methods")
+    __slots__ = ("_drawn", "_facets", "_facts", "_instances", "_methods")
 
     def __init__(self, world: MultiTurnWorld, facts: Mapping[str, ToolFacts]) -> None:
         self._instances = dict(world._instances)

@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from envs_registry.bfcl.leaving import always_leaves, return_statements
 from envs_registry.bfcl.shapes import ANYTHING, NONE, Kept, Record, Shape, Value, value_of
+from envs_registry.bfcl.syntax import is_name, names_in, own_name
 
 NOT_A_RECORD: Final = Value("text", ("<Directory: ", None))
 
@@ -62,12 +64,12 @@ class Returns:
             return
         method = self._methods[name]
         scope = _Scope(self, method, (*calling, name))
-        for node, records_only in _return_statements(method.body):
+        for node, records_only in return_statements(method.body):
             value = node.value or ast.Constant(None)
             for shape in scope.shapes(value):
                 if not records_only or shape == ANYTHING or not isinstance(shape, Value):
                     yield shape
-        if not _always_leaves(method.body):
+        if not always_leaves(method.body):
             yield NONE
 
 
@@ -88,12 +90,12 @@ class _Scope:
             yield from self.shapes(node.orelse, seen)
         elif isinstance(node, ast.Name):
             yield from self._variable(node.id, seen)
-        elif isinstance(node, ast.Call) and _own_name(node.func) in self._returns._methods:
-            yield from self._returns._of(_own_name(node.func), self._calling)
+        elif isinstance(node, ast.Call) and own_name(node.func) in self._returns._methods:
+            yield from self._returns._of(own_name(node.func), self._calling)
         elif _is_get(node):
             assert isinstance(node, ast.Call)
             assert isinstance(node.func, ast.Attribute)
-            yield Kept(_own_name(node.func.value), 1)
+            yield Kept(own_name(node.func.value), 1)
             yield from self.shapes(node.args[1], seen) if len(node.args) > 1 else (NONE,)
         else:
             kept = _kept(node)
@@ -116,16 +118,16 @@ class _Scope:
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     if isinstance(target, ast.Name):
                         yield from (node.value,) if target.id == name else ()
-                    elif not isinstance(target, ast.Subscript | ast.Attribute) and name in _names(target):
+                    elif not isinstance(target, ast.Subscript | ast.Attribute) and name in names_in(target):
                         yield ANYTHING
-            elif isinstance(node, ast.For) and name in _names(node.target):
+            elif isinstance(node, ast.For) and name in names_in(node.target):
                 yield _item_of(node) if isinstance(node.target, ast.Name) else ANYTHING
             elif (
-                (isinstance(node, ast.AugAssign | ast.NamedExpr) and name in _names(node.target))
+                (isinstance(node, ast.AugAssign | ast.NamedExpr) and name in names_in(node.target))
                 or (
                     isinstance(node, ast.withitem)
                     and node.optional_vars
-                    and name in _names(node.optional_vars)
+                    and name in names_in(node.optional_vars)
                 )
                 or (isinstance(node, ast.ExceptHandler) and node.name == name)
             ):
@@ -136,21 +138,21 @@ class _Scope:
         for node in self._nodes:
             if isinstance(node, ast.Assign):
                 for target in node.targets:
-                    if isinstance(target, ast.Subscript) and _is_name(target.value, name):
+                    if isinstance(target, ast.Subscript) and is_name(target.value, name):
                         assert isinstance(target.slice, ast.Constant)
                         yield str(target.slice.value), _value(node.value)
 
     def _changes_unseen(self, name: str) -> bool:
         """Whether a dictionary changes in ways that :meth:`_later` does not show."""
         for node in self._nodes:
-            if isinstance(node, ast.Subscript) and _is_name(node.value, name):
+            if isinstance(node, ast.Subscript) and is_name(node.value, name):
                 if isinstance(node.ctx, ast.Del):
                     return True
                 if isinstance(node.ctx, ast.Store) and not isinstance(node.slice, ast.Constant):
                     return True
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 changing = {"update", "pop", "popitem", "setdefault", "clear"}
-                if _is_name(node.func.value, name) and node.func.attr in changing:
+                if is_name(node.func.value, name) and node.func.attr in changing:
                     return True
         return False
 
@@ -178,12 +180,12 @@ def _kept(node: ast.expr) -> Kept | None:
         if node.func.attr == "copy" and not node.args:
             return _kept(node.func.value)
         return None
-    if isinstance(node, ast.Call) and _is_name(node.func, "deepcopy"):
+    if isinstance(node, ast.Call) and is_name(node.func, "deepcopy"):
         return _kept(node.args[0])
-    if _own_name(node):
-        return Kept(_own_name(node), 0)
-    if isinstance(node, ast.Subscript) and _own_name(node.value):
-        return Kept(_own_name(node.value), 1)
+    if own_name(node):
+        return Kept(own_name(node), 0)
+    if isinstance(node, ast.Subscript) and own_name(node.value):
+        return Kept(own_name(node.value), 1)
     return None
 
 
@@ -193,13 +195,16 @@ def _is_get(node: ast.expr) -> bool:
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "get"
-        and bool(_own_name(node.func.value))
+        and bool(own_name(node.func.value))
     )
 
 
-_PUTTING: Final = frozenset("add append".split())
+_PUTTING: Final = frozenset({"add", "append"})
 _NOT_PUTTING: Final = frozenset(
-    "clear copy count discard get index items keys pop popitem remove values".split()
+    {
+        *("clear", "copy", "count", "discard", "get", "index", "items", "keys", "pop", "popitem", "remove"),
+        "values",
+    }
 )
 
 
@@ -207,20 +212,24 @@ def _put(node: ast.AST, attribute: str) -> Iterator[ast.expr]:
     """What ``self.x[…] = …`` and ``self.x.append(…)`` put there."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            if isinstance(target, ast.Subscript) and _own_name(target.value) == attribute:
+            if isinstance(target, ast.Subscript) and own_name(target.value) == attribute:
                 yield node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if _own_name(node.func.value) == attribute and node.func.attr in _PUTTING:
-            yield from node.args
+    if isinstance(node, ast.Call) and _method_on(node.func, attribute) in _PUTTING:
+        yield from node.args
+
+
+def _method_on(called: ast.expr, attribute: str) -> str:
+    """``m`` of ``self.x.m``, for the attribute ``x``."""
+    on = isinstance(called, ast.Attribute) and own_name(called.value) == attribute
+    return called.attr if on and isinstance(called, ast.Attribute) else ""
 
 
 def _changes_otherwise(node: ast.AST, attribute: str) -> bool:
     """Whether a piece of code may change an attribute other than by putting in or taking out an item."""
-    if _own_name(node) == attribute:
+    if own_name(node) == attribute:
         return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return _own_name(node.func.value) == attribute and node.func.attr not in _PUTTING | _NOT_PUTTING
-    return False
+    method = _method_on(node.func, attribute) if isinstance(node, ast.Call) else ""
+    return bool(method) and method not in _PUTTING | _NOT_PUTTING
 
 
 def _item_of(loop: ast.For) -> Shape:
@@ -232,8 +241,8 @@ def _item_of(loop: ast.For) -> Shape:
         and source.func.attr == "values"
     ):
         source = source.func.value
-        return Kept(_own_name(source), 1) if _own_name(source) else ANYTHING
-    return Kept(_own_name(source), 1) if _own_name(source) else ANYTHING
+        return Kept(own_name(source), 1) if own_name(source) else ANYTHING
+    return Kept(own_name(source), 1) if own_name(source) else ANYTHING
 
 
 def _value(node: ast.expr) -> Value:
@@ -271,57 +280,3 @@ def _text_parts(node: ast.expr) -> tuple[str | None, ...] | None:
             return None
         return (*(left or (None,)), *(right or (None,)))
     return None
-
-
-def _return_statements(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.Return, bool]]:
-    """Return statements, and whether each returns a variable just found to be a dictionary."""
-    for statement in body:
-        if isinstance(statement, ast.Return):
-            yield statement, False
-        elif isinstance(statement, ast.If) and _returns_found_record(statement):
-            assert isinstance(statement.body[0], ast.Return)
-            yield statement.body[0], True
-            yield from _return_statements(statement.orelse)
-        elif not isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            for field in ("body", "orelse", "finalbody"):
-                yield from _return_statements(getattr(statement, field, ()))
-            for handler in getattr(statement, "handlers", ()):
-                yield from _return_statements(handler.body)
-
-
-def _returns_found_record(statement: ast.If) -> bool:
-    """``if isinstance(x, dict): return x``."""
-    test, first = statement.test, statement.body[0]
-    return (
-        isinstance(first, ast.Return)
-        and isinstance(first.value, ast.Name)
-        and isinstance(test, ast.Call)
-        and _is_name(test.func, "isinstance")
-        and _is_name(test.args[0], first.value.id)
-        and _is_name(test.args[1], "dict")
-    )
-
-
-def _always_leaves(body: list[ast.stmt]) -> bool:
-    """Whether a block surely ends in a return or a raise."""
-    last = body[-1]
-    if isinstance(last, ast.Return | ast.Raise):
-        return True
-    if isinstance(last, ast.If):
-        return bool(last.orelse) and _always_leaves(last.body) and _always_leaves(last.orelse)
-    if isinstance(last, ast.Try):
-        return _always_leaves(last.body) and all(_always_leaves(one.body) for one in last.handlers)
-    return False
-
-
-def _own_name(node: ast.AST) -> str:
-    own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-    return node.attr if own and isinstance(node, ast.Attribute) else ""
-
-
-def _is_name(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}

@@ -99,9 +99,9 @@ class CallReference:
 
     def solution(self) -> tuple[Action, ...]:
         """The ground truth's calls together, then a closing message."""
-        return (ToolCalls(tuple(solution_calls(self.documents, self.ground_truth, self._fits))), DONE)
+        return (ToolCalls(tuple(solution_calls(self.documents, self.ground_truth, self.fits))), DONE)
 
-    def _fits(self, tool: str, parameter: str, value: Any) -> bool:
+    def fits(self, tool: str, parameter: str, value: Any) -> bool:
         """Whether a value meets the schema that agents see."""
         document = next(one for one in self.documents if one["name"] == tool)
         schema, _ = to_json_schema(document["parameters"], where=tool)

@@ -15,6 +15,7 @@ from toolenv.suite import corrections_for
 from toolenv.task import Task
 
 MASKS = Path(__file__).parent / "masks"
+HAZARDS = Path(__file__).parent / "hazards"
 
 
 class BFCL:
@@ -30,6 +31,7 @@ class BFCL:
     default_subset = "default"
     max_turns = 10
     data = "bfcl"
+    hazards = HAZARDS
     options = ("corrections",)
 
     def __init__(self, corrections: Corrections | None = None) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from envs_registry.stable_tool_bench.sources import Sources
 
 MASKS = Path(__file__).parent / "masks"
+HAZARDS = Path(__file__).parent / "hazards"
 RESULT_LIMIT = 1024
 """Characters of a result that an agent sees, as upstream."""
 
@@ -38,6 +39,7 @@ class StableToolBench:
     default_subset = ALL
     max_turns = 10
     data = "stabletoolbench"
+    hazards = HAZARDS
     options = ("corrections",)
 
     def __init__(self, sources: Sources | None = None, corrections: Corrections | None = None) -> None:

@@ -1,4 +1,4 @@
-"""What τ-bench's certificates rest on: that some effect of the ground truth has no tool left to bring it about.
+"""What τ-bench's certificates rest on: some effect of the ground truth has no tool left to bring it about.
 
 ``effect``
     ``{"way": WAY, "place": [TABLE, KEY, …]}``: the ground truth's end state differs from the start in this
@@ -46,8 +46,8 @@ class TauBenchRules:
 
     def problem(self, task: Task, claim: Claim) -> str:
         """What is wrong with a claim about a masked task; empty if it holds."""
-        expected = _FACTS.get(claim.kind)
-        if claim.turn != 0 or set(claim.facts) != expected:
+        expected = _FACTS.get(claim.kind, frozenset())
+        if claim.turn != 0 or not expected or frozenset(claim.facts) != expected:
             return f"unknown claim {claim.kind!r} about turn {claim.turn} with {sorted(claim.facts)}"
         way, place = claim.facts["way"], tuple(claim.facts["place"])
         if way not in get_args(Way):
@@ -59,9 +59,7 @@ class TauBenchRules:
         if claim.kind == "value":
             return _problem_of_value(task, effect, changes[effect], claim.facts["text"])
         end = end_state(task)
-        able = [
-            tool.name for tool in task.offered() if _is_able(tool.name, effect, changes[effect], end)
-        ]
+        able = [tool.name for tool in task.offered() if _is_able(tool.name, effect, changes[effect], end)]
         return f"{able[0]} may do that" if able else ""
 
 

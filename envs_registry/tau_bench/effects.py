@@ -1,7 +1,7 @@
 """What each tool of τ-bench may change, as declared here by hand.
 
-A place is ``(table, key, field, …)``; ``*`` stands for any part of it. What is added or removed is a key of an
-object; a list changes as a whole. ``tests/envs_registry/tau_bench/test_effects.py`` holds the declarations
+A place is ``(table, key, field, …)``; ``*`` stands for any part of it. What is added or removed is a key of
+an object; a list changes as a whole. ``tests/envs_registry/tau_bench/test_effects.py`` holds the declarations
 against what the tools do.
 """
 
@@ -110,8 +110,8 @@ MARKS: Final[Mapping[str, tuple[str, str]]] = {
     "cancel_pending_order": ("status", "cancelled"),
     "modify_pending_order_items": ("status", "pending (item modified)"),
 }
-"""What stays for good in an order whose payments one of these tools has changed: no tool changes the status of
-such an order, since all ask for ``pending`` or ``delivered``."""
+"""What stays for good in an order whose payments one of these tools has changed: no tool changes the status
+of such an order, since all ask for ``pending`` or ``delivered``."""
 
 
 GIVEN: Final = frozenset(

@@ -1,7 +1,7 @@
 """What an agent can come to know with some of τ-bench's tools, at the most.
 
-Records are told to those who know their keys. Starting from the conversation and the documentation, whatever a
-tool can tell of what is known so far is added, until nothing new comes. Tools that change a record tell it,
+Records are told to those who know their keys. Starting from the conversation and the documentation, whatever
+a tool can tell of what is known so far is added, until nothing new comes. Tools that change a record tell it,
 too; what they change in it was an argument, and so known before, or comes from other records.
 """
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from toolenv.user import User
 
 MASKS = Path(__file__).parent / "masks"
+HAZARDS = Path(__file__).parent / "hazards"
 
 
 class TauBench:
@@ -39,6 +40,7 @@ class TauBench:
     unavailable: Mapping[str, str] = MappingProxyType({})
     default_subset = "default"
     data = "tau-bench"
+    hazards = HAZARDS
     inert_tools = frozenset({"calculate", "think", "transfer_to_human_agents"})
     lookup_tools = frozenset({"find_user_id_by_email", "find_user_id_by_name_zip"})
     options = ("user", "corrections")

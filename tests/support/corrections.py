@@ -16,7 +16,7 @@ def entry(action: str, gold: Any = None) -> dict[str, Any]:
     return plain if gold is None else {**plain, "gold": gold}
 
 
-def write_corrections(path: Path, suite: str, corrections: Mapping[str, Any], **more: Any) -> Path:
+def write_corrections(path: Path, suite: str, corrections: Mapping[str, Any], /, **more: Any) -> Path:
     """The file, its fields given or replaced by ``more``."""
     content = {"version": 1, "suite": suite, "corrections": dict(corrections), **more}
     path.write_text(json.dumps(content), encoding="utf-8")

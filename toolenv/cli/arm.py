@@ -51,7 +51,8 @@ def arm(
             raise UnknownNameError("seed", str(number), ["0"])
     found = envs_registry.get_suite(suite)
     source = make_source(found, "clean", subset=subset, tasks=tasks)
-    policies = Policies(make_agent("oracle"), make_agent("recovery:naive"), make_agent("recovery"))
+    recover = (make_agent("recovery:trusting"), make_agent("recovery"))
+    policies = Policies(make_agent("oracle"), make_agent("recovery:naive"), recover)
     clean = [source.get(task_id) for task_id in source.task_ids]
     armed = arm_tasks(found, clean, policies, tuple(seed or (0,)), hazard or None)
     data = store().source(found.data).manifest_hash if found.data else "none"

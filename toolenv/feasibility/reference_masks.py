@@ -13,7 +13,7 @@ from toolenv.feasibility.manifest import MaskManifest
 from toolenv.policy import FunctionPolicy, Policy
 from toolenv.rollout import Rollout, rollout
 from toolenv.source import TaskSource
-from toolenv.suite import Suite, inert_tools, lookup_tools
+from toolenv.suite import Suite, corrections_of, inert_tools, lookup_tools
 from toolenv.task import Task
 from toolenv.types import NO_TOKENS, Message, Observation
 
@@ -48,7 +48,9 @@ def reference_masks(suite: Suite, subset: str, oracle: Policy, data: str, proven
             masks[task.id] = found.mask
         if found.flags:
             flags[task.id] = found.flags
-    return MaskManifest(suite.name, subset, data, provenance, masks, excluded, flags)
+    corrections = corrections_of(suite)
+    built = {} if corrections is None else {"corrections": corrections.hash}
+    return MaskManifest(suite.name, subset, data, provenance, masks, excluded, flags, built)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ same one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -41,7 +41,7 @@ class Subject:
     def uses_by_tool(self) -> dict[str, list[Use]]:
         """What the plan takes from each tool's results, tools in the order of their first call."""
         found: dict[str, list[Use]] = {call.tool: [] for call in self.plan.calls}
-        for use in self.plan.uses():
+        for use in self.plan.uses:
             found[self.plan.calls[use.taken.call].tool].append(use)
         return found
 
@@ -49,13 +49,17 @@ class Subject:
         """What is documented of a tool's result."""
         return self.plan.contract(tool)
 
-    def hard_to_replace(self) -> tuple[str, ...]:
-        """The solution's tools that worked: those that no other tool can stand in for, or all if none is.
+    @property
+    def working(self) -> tuple[str, ...]:
+        """The solution's tools that worked, in the order of their first call."""
+        return tuple(dict.fromkeys(call.name for call, result in self.calls if result.kind == "ok"))
 
-        Where a hazard shows as an error, these keep apart who would recover by switching and who would not.
+    def is_replaceable(self, tool: str) -> bool:
+        """Whether another tool is documented to tell the same.
+
+        What only shows as an error is no reason to do anything but switch there, whatever its cause.
         """
-        working = tuple(dict.fromkeys(call.name for call, result in self.calls if result.kind == "ok"))
-        return tuple(tool for tool in working if not self.contract(tool).sources) or working
+        return bool(self.contract(tool).sources)
 
     def calls_of(self, tool: str) -> tuple[tuple[ToolCall, ToolResult], ...]:
         """The solution's calls of a tool, with their results."""
@@ -150,25 +154,28 @@ def why_not(kind: Kind, subject: Subject) -> str:
 def candidates(kind: Kind, subject: Subject, seed: int) -> list[Instance]:
     """Every instance of a hazard on a task, in the order in which ``seed`` prefers them.
 
-    Modes are shuffled first and sites within a mode second, so that each mode that fits is as likely as any.
+    Modes are shuffled, so that each that fits is as likely as any; its sites begin at a place drawn.
 
     Raises:
         HazardMisfitError: there is none; the message says what is missing.
     """
-    found = [
-        Instance(subject.task.id, kind.name, site.mode, site.tool, seed, site.parameters)
-        for site in kind.sites(subject)
+    task_id, by_mode = subject.task.id, dict[str, list[Site]]()
+    for site in kind.sites(subject):
+        by_mode.setdefault(site.mode, []).append(site)
+    if not by_mode:
+        raise HazardMisfitError(kind.name, task_id, kind.needs)
+    ranks = {mode: mix("mode", seed, task_id, kind.name, mode) for mode in by_mode}
+    return [
+        Instance(task_id, kind.name, site.mode, site.tool, seed, site.parameters)
+        for mode in sorted(by_mode, key=ranks.__getitem__)
+        for site in _rotated(by_mode[mode], ranks[mode])
     ]
-    if not found:
-        raise HazardMisfitError(kind.name, subject.task.id, kind.needs)
-    return sorted(found, key=lambda one: (_rank(one, one.mode), _rank(one, one.mode, repr(one.parameters))))
 
 
-def _rank(instance: Instance, *purpose: str) -> int:
-    """Without the tool for a mode alone: else one with many tools would come first more often."""
-    if len(purpose) == 1:
-        return mix("mode", instance.seed, instance.task_id, instance.hazard, *purpose)
-    return instance.draw(*purpose)
+def _rotated(sites: Sequence[Site], by: int) -> Iterator[Site]:
+    first = by // 64 % len(sites)
+    yield from sites[first:]
+    yield from sites[:first]
 
 
 def checked_mode(kind: Kind, instance: Instance) -> str:

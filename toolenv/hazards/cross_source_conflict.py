@@ -1,18 +1,18 @@
 """Cross-source conflict: branches of evidence disagree, and evidence tells which one holds (paper 2, §3).
 
 The tool that the solution asks goes wrong, while another that is documented to tell the same facts is right.
-The right one is never a matter of votes: the wrong branch says itself that it is out of date or not all
-there, or the documentation says whose word counts.
+Which of them holds is never a matter of votes: the wrong branch says itself that it is out of date or not all
+there, answers about something else than it was asked, or contradicts the documented authority.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from decimal import Decimal
 from typing import Any
 
 from toolenv.hazards.base import Instance, OutputHazard, Site, Subject, checked_mode
-from toolenv.hazards.forms import changed_at, generic, is_number
+from toolenv.hazards.forms import changed_at, generic, last_name, value_of
+from toolenv.hazards.other_values import other_value
 from toolenv.hazards.sites import UsedPart, used_parts
 from toolenv.kernel.perturbed import Hazard
 
@@ -22,19 +22,22 @@ class CrossSourceConflict:
 
     name = "cross-source-conflict"
     modes: Mapping[str, str] = {
-        "stale": "the branch has an old value and says from when it is",
+        "stale": "the branch has an old value and says that it is",
         "incomplete": "the branch lacks a part and says so",
-        "inconsistent": "the branch has another value than the documented authority",
+        "inconsistent": "the branch answers about something else, or against the documented authority",
     }
     needs = "no result that something depends on can be checked against a second documented source"
 
     def sites(self, subject: Subject) -> Iterator[Site]:
-        """Every tool with a second source whose value can be made wrong and stay plausible."""
+        """Every tool with a second source, for each part of its results that something depends on."""
         for tool, parts in used_parts(subject).items():
             contract = subject.contract(tool)
+            if not contract.sources:
+                continue
             outranked = any(source.authority > contract.authority for source in contract.sources)
-            for part in parts if contract.sources else ():
-                yield from _sites_of_part(tool, part, outranked)
+            for part in parts:
+                if part.path and isinstance(part.path[0], str):
+                    yield from _sites_of_part(subject, tool, part, outranked)
 
     def hazard(self, instance: Instance) -> Hazard:
         """The perturbation of an instance."""
@@ -51,52 +54,57 @@ KIND = CrossSourceConflict()
 _HINTS: Mapping[str, str] = {
     "stale": "its data are out of date, as its result says. Ask another tool that tells the same.",
     "incomplete": "a part is missing, as its result says. Ask another tool that tells the same.",
-    "inconsistent": "it contradicts the source that the documentation calls authoritative. Ask that one.",
+    "inconsistent": "it does not answer about what it was asked, or contradicts the authoritative source. "
+    "Check it against another tool that tells the same.",
 }
 
 
-def _sites_of_part(tool: str, part: UsedPart, outranked: bool) -> Iterator[Site]:
-    if not part.path or not isinstance(part.path[0], str):
-        return
+def _sites_of_part(subject: Subject, tool: str, part: UsedPart, outranked: bool) -> Iterator[Site]:
     path = {"path": list(part.path)}
-    numeric = all(is_number(value) and value != 0 for value in part.values)
-    if numeric:
-        yield Site("stale", tool, path)
-        if outranked:
-            yield Site("inconsistent", tool, path)
-    if not any(isinstance(value, dict) for value in part.values):
-        yield Site("incomplete", tool, path)
+    yield Site("incomplete", tool, path)
+    if any(isinstance(value, dict | bool) or value is None for value in part.values):
+        return
+    yield Site("stale", tool, path)
+    if outranked:
+        yield Site("inconsistent", tool, path)
+    for name in _echoes(subject, tool):
+        if name != last_name(part.path):
+            yield Site("inconsistent", tool, {**path, "echo": name})
 
 
-def other_number(value: int | float, draw: int) -> int | float:
-    """A number near ``value`` with as many decimals, never the same."""
-    percent = (-23, -17, -12, -8, 9, 13, 18, 26)[draw % 8]
-    exact = Decimal(repr(value))
-    exponent = exact.as_tuple().exponent
-    step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
-    moved = (exact + exact * percent / 100).quantize(step)
-    if moved == exact:
-        moved += step if percent > 0 else -step
-    return int(moved) if isinstance(value, int) else float(moved)
+def _echoes(subject: Subject, tool: str) -> list[str]:
+    """The parameters whose value stands in every result under the same name, as text."""
+    calls = [(call.arguments, value_of(result)) for call, result in subject.calls_of(tool)]
+    return [
+        name
+        for name, value in calls[0][0].items()
+        if isinstance(value, str)
+        and all(isinstance(told, dict) and told.get(name) == arguments.get(name) for arguments, told in calls)
+    ]
 
 
-def _wrong_value(instance: Instance) -> Callable[[Any], Any]:
+def _wrong(instance: Instance) -> Callable[[Any], Any]:
+    """The change that makes the part in question another, plausible one."""
     path, draw = generic(tuple(instance.parameters["path"])), instance.draw("value")
-
-    def moved(part: Any) -> Any:
-        return other_number(part, draw) if is_number(part) and part != 0 else part
-
-    return lambda value: changed_at(value, path, moved)
+    return lambda value: changed_at(value, path, lambda part: other_value(part, draw))
 
 
 def _stale(instance: Instance) -> Callable[[Any], Any]:
-    change, draw = _wrong_value(instance), instance.draw("date")
-    as_of = f"{2015 + draw % 5}-{1 + draw // 8 % 12:02d}-{1 + draw // 128 % 28:02d}"
-    return lambda value: {**change(value), "as_of": as_of, "status": "superseded"}
+    change, draw = _wrong(instance), instance.draw("date")
+    as_of = f"{2011 + draw % 9}-{1 + draw // 16 % 12:02d}-{1 + draw // 256 % 28:02d}"
+    remark = {
+        "as_of": as_of,
+        "status": "superseded",
+        "note": "A newer entry exists; it is not available here.",
+    }
+    return lambda value: {**change(value), **remark}
 
 
 def _inconsistent(instance: Instance) -> Callable[[Any], Any]:
-    return _wrong_value(instance)
+    change, echo, draw = _wrong(instance), instance.parameters.get("echo"), instance.draw("echo")
+    if echo is None:
+        return change
+    return lambda value: changed_at(change(value), (echo,), lambda told: other_value(told, draw))
 
 
 def _incomplete(instance: Instance) -> Callable[[Any], Any]:

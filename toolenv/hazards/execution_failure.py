@@ -51,15 +51,14 @@ class ExecutionFailure:
     needs = "the solution calls no tool that works"
 
     def sites(self, subject: Subject) -> Iterator[Site]:
-        """Every tool of the solution: transient, and persistent where another tool tells the same."""
-        working = dict.fromkeys(call.name for call, result in subject.calls if result.kind == "ok")
-        for cause in _CAUSES:
-            for tool in subject.hard_to_replace():
+        """Every tool of the solution: persistent where another tool tells the same, transient elsewhere."""
+        for tool in subject.working:
+            for cause in _CAUSES:
+                if subject.is_replaceable(tool):
+                    yield Site(f"persistent-{cause}", tool, {})
+                    continue
                 for failures in range(1, MOST_FAILURES + 1):
                     yield Site(f"transient-{cause}", tool, {"failures": failures})
-            for tool in working:
-                if subject.contract(tool).sources:
-                    yield Site(f"persistent-{cause}", tool, {})
 
     def hazard(self, instance: Instance) -> Hazard:
         """The perturbation of an instance."""

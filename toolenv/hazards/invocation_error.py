@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from toolenv.arguments import check_arguments
 from toolenv.hazards.base import Instance, Site, Subject, checked_mode
 from toolenv.hazards.forms import is_number, shown_again, value_of
 from toolenv.hazards.newer_names import newer_name
@@ -42,7 +43,7 @@ class InvocationError:
     def sites(self, subject: Subject) -> Iterator[Site]:
         """Every argument of the solution, in each mode that would change what the tool receives."""
         tools = {tool.name: tool for tool in subject.task.tools}
-        for tool in subject.hard_to_replace():
+        for tool in subject.working:
             used = dict.fromkeys(name for call, _ in subject.calls_of(tool) for name in call.arguments)
             for name in used:
                 if name in tools[tool].parameters.get("properties", {}):
@@ -237,10 +238,12 @@ def _sites_of_parameter(subject: Subject, tool: ToolSpec, name: str) -> Iterator
     properties = tool.parameters["properties"]
     values = [call.arguments[name] for call, _ in subject.calls_of(tool.name) if name in call.arguments]
     by_alias = {"name": name, "other": newer_name(name, properties)}
-    yield Site("dropped", tool.name, by_alias)
-    yield Site("rejected", tool.name, by_alias)
+    alone = not subject.is_replaceable(tool.name)
+    if alone:
+        yield Site("dropped", tool.name, by_alias)
+        yield Site("rejected", tool.name, by_alias)
     default = _default(properties[name])
-    if all(default != value for value in values):
+    if all(default != value for value in values) and (alone or _is_accepted(subject, tool, name, default)):
         yield Site("defaulted", tool.name, {**by_alias, "default": default})
     for mode, change in (("coerced", coerced), ("truncated", truncated)):
         if all(change(value) != value for value in values):
@@ -248,6 +251,14 @@ def _sites_of_parameter(subject: Subject, tool: ToolSpec, name: str) -> Iterator
     for other in properties:
         if name < other and _always_differ(subject, tool.name, name, other):
             yield Site("renamed", tool.name, {"name": name, "other": other})
+
+
+def _is_accepted(subject: Subject, tool: ToolSpec, name: str, default: Any) -> bool:
+    """Whether the tool takes a default for a value, so that nothing shows as an error."""
+    return not any(
+        check_arguments(tool, {**call.arguments, name: default}, "strict").problem
+        for call, _ in subject.calls_of(tool.name)
+    )
 
 
 def _always_differ(subject: Subject, tool: str, name: str, other: str) -> bool:

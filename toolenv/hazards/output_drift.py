@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from calendar import month_name
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -45,15 +45,16 @@ class OutputDrift:
     def sites(self, subject: Subject) -> Iterator[Site]:
         """Every tool whose result something depends on, in each mode that changes what is depended on."""
         for tool, parts in used_parts(subject).items():
-            yield from (Site("wrapping", tool, {"envelope": key}) for key in ENVELOPES)
+            yield Site("wrapping", tool, {})
             for part in parts:
                 yield from _sites_of_part(tool, part)
-            yield from _alias_sites(subject, tool, parts)
+            names = _names(subject, tool, parts)
+            if names:
+                yield Site("aliases", tool, {"names": names})
 
     def hazard(self, instance: Instance) -> Hazard:
         """The perturbation of an instance."""
-        change = _CHANGES[checked_mode(self, instance)](instance.parameters)
-        return OutputHazard(instance, change)
+        return OutputHazard(instance, _CHANGES[checked_mode(self, instance)](instance))
 
     def hint(self, instance: Instance) -> str:
         """What is wrong, and how to read it."""
@@ -83,13 +84,10 @@ def _sites_of_part(tool: str, part: UsedPart) -> Iterator[Site]:
         yield Site("non-canonical", tool, path)
 
 
-def _alias_sites(subject: Subject, tool: str, parts: list[UsedPart]) -> Iterator[Site]:
+def _names(subject: Subject, tool: str, parts: list[UsedPart]) -> list[str]:
+    """The keys that aliases replace: those that something depends on, and all documented ones."""
     used = {last_name(part.path) for part in parts} - {""}
-    names = used | {one.name for one in subject.contract(tool).fields}
-    for style in STYLES:
-        aliases = {name: styled(name, style) for name in sorted(names)}
-        if any(aliases[name] != name for name in used) and len(set(aliases.values())) == len(aliases):
-            yield Site("aliases", tool, {"names": aliases})
+    return sorted(used | {one.name for one in subject.contract(tool).fields}) if used else []
 
 
 def styled(name: str, style: str) -> str:
@@ -129,36 +127,46 @@ def _long_date(text: str) -> str:
 # ---- what each mode does to a result ----
 
 
-def _wrapping(parameters: Mapping[str, Any]) -> Callable[[Any], Any]:
-    envelope = parameters["envelope"]
+def _wrapping(instance: Instance) -> Callable[[Any], Any]:
+    envelope = ENVELOPES[instance.draw("envelope") % len(ENVELOPES)]
     return lambda value: {"status": "success", envelope: value}
 
 
-def _units(parameters: Mapping[str, Any]) -> Callable[[Any], Any]:
-    path, unit = _path(parameters), parameters["unit"]
+def _units(instance: Instance) -> Callable[[Any], Any]:
+    path, unit = _path(instance), instance.parameters["unit"]
     return lambda value: changed_at(value, path, lambda part: f"{part} {unit}" if is_number(part) else part)
 
 
-def _nesting(parameters: Mapping[str, Any]) -> Callable[[Any], Any]:
-    path = _path(parameters)
+def _nesting(instance: Instance) -> Callable[[Any], Any]:
+    path = _path(instance)
     return lambda value: changed_at(value, path, lambda part: {"value": part})
 
 
-def _aliases(parameters: Mapping[str, Any]) -> Callable[[Any], Any]:
-    names = parameters["names"]
+def _aliases(instance: Instance) -> Callable[[Any], Any]:
+    names = aliases(instance.parameters["names"], instance.draw("style"))
     return lambda value: renamed(value, names)
 
 
-def _non_canonical(parameters: Mapping[str, Any]) -> Callable[[Any], Any]:
-    path = _path(parameters)
+def aliases(names: Sequence[str], draw: int) -> dict[str, str]:
+    """Other spellings of keys, in the first style after the one drawn that changes each of them."""
+    first = draw % len(STYLES)
+    for style in STYLES[first:] + STYLES[:first]:
+        found = {name: styled(name, style) for name in names}
+        if all(name != other for name, other in found.items()):
+            return found
+    return {name: f"{name}_" for name in names}
+
+
+def _non_canonical(instance: Instance) -> Callable[[Any], Any]:
+    path = _path(instance)
     return lambda value: changed_at(value, path, other_form)
 
 
-def _path(parameters: Mapping[str, Any]) -> Path:
-    return generic(tuple(parameters["path"]))
+def _path(instance: Instance) -> Path:
+    return generic(tuple(instance.parameters["path"]))
 
 
-_CHANGES: Mapping[str, Callable[[Mapping[str, Any]], Callable[[Any], Any]]] = {
+_CHANGES: Mapping[str, Callable[[Instance], Callable[[Any], Any]]] = {
     "wrapping": _wrapping,
     "units": _units,
     "nesting": _nesting,

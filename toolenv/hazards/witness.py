@@ -78,7 +78,7 @@ def _changes(call: ToolCall, known: ToolCall) -> Iterator[dict[str, Any]]:
 
 
 def _other_names(arguments: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, str] | None:
-    """How parameters are called instead; ``None`` if their values differ. Their order tells which is which."""
+    """How parameters are called instead, told by their order; ``None`` if their values differ."""
     if len(arguments) != len(known):
         return None
     pairs = list(zip(known, arguments, strict=True))

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from toolenv.hazards import kinds
 from toolenv.hazards.base import HazardMisfitError, Subject
 from toolenv.hazards.manifest import HazardManifest, ProvedInstance
-from toolenv.plan import Plan
+from toolenv.plan import Plan, plan_in
 from toolenv.policy import Policy
 from toolenv.recoverability.derived import derived_plan
 from toolenv.recoverability.proving import Unsuitable, play, prove, subject_of
@@ -31,12 +31,12 @@ class Policies(NamedTuple):
         oracle: plays reference solutions; asked where a task carries no plan.
         naive: follows a plan and takes every result at its word; an instance it is not misled by is no
         hazard.
-        recover: the reference recovery policy.
+        recover: the reference recovery policies, the least laborious first.
     """
 
     oracle: Policy
     naive: Policy
-    recover: Policy
+    recover: tuple[Policy, ...]
 
 
 @dataclass
@@ -107,8 +107,8 @@ def plan_of(suite: Suite, task: Task, oracle: Policy) -> Plan:
     Raises:
         Unsuitable: there is none.
     """
-    carried = task.metadata.get("plan")
-    if isinstance(carried, Plan):
+    carried = plan_in(task.metadata)
+    if carried is not None:
         return carried
     if task.label == "infeasible" or not task.reference.solution():
         raise Unsuitable("there is no solution to recover")

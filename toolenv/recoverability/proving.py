@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,7 +63,7 @@ def with_plan(task: Task, plan: Plan) -> Task:
 
 
 def prove(
-    suite: Suite, subject: Subject, hazard: str, seed: int, recover: Policy, naive: Policy
+    suite: Suite, subject: Subject, hazard: str, seed: int, recover: Sequence[Policy], naive: Policy
 ) -> ProvedInstance:
     """The first instance in the order of ``seed`` that both disrupts and can be recovered from (paper 2, §1).
 
@@ -71,7 +71,8 @@ def prove(
         suite, subject: the task and its clean solution.
         hazard: which of the five.
         seed: orders the candidates.
-        recover: the reference recovery policy, which sees what an agent sees and must succeed.
+        recover: reference recovery policies, which see what an agent sees, the least laborious first; one of
+            them must succeed.
         naive: takes every result at its word and must fail.
 
     Raises:
@@ -83,9 +84,10 @@ def prove(
         if play(suite, subject.task, naive, instance).episode.success is not False:
             harmless += 1
             continue
-        proved = try_instance(suite, subject, instance, recover)
-        if proved is not None:
-            return proved
+        for policy in recover:
+            proved = try_instance(suite, subject, instance, policy)
+            if proved is not None:
+                return proved
         lost += 1
     raise Unsuitable(_failed(harmless, lost))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from envs_registry.api_bank.conversation import messages
 from envs_registry.api_bank.dialogues import RecordedCall, Said
 from envs_registry.api_bank.settings import Setting
 from envs_registry.api_bank.subsets import SUBSETS
+from tests.support.corrections import entry, write_corrections
 from toolenv.agents.registry import make_agent
 from toolenv.env import ToolEnv
 from toolenv.errors import UnknownNameError, UsageError
@@ -32,6 +34,20 @@ def test_sizes(subset: str) -> None:
     assert len(tasks) == len({task.id for task in tasks}) == SIZES[dialogues]
     manifest = SUITE.masks(subset)
     assert manifest.masks.keys() | manifest.excluded.keys() == {task.id for task in tasks}
+
+
+def test_field_094_a_file_leaves_tasks_out_and_the_source_says_why(tmp_path: Path) -> None:
+    """Each form of a dialogue is a task of its own; answers cannot be replaced here."""
+    left_out = ["ForgotPassword-level-1-1", "ForgotPassword-level-1-1@dialogue"]
+    path = tmp_path / "fixes.json"
+    write_corrections(path, "APIBank", {task_id: entry("exclude") for task_id in left_out})
+    for pool, task_id in zip((None, "dialogue"), left_out, strict=True):
+        source = make_source(SUITE.configured(pool=pool, corrections=path))
+        assert len(source.task_ids) == 208
+        assert list(source.corrections["exclude"]) == [task_id]
+    write_corrections(path, "APIBank", {left_out[0]: entry("replace", {})})
+    with pytest.raises(UsageError, match="suite APIBank cannot replace, only exclude"):
+        SUITE.configured(corrections=path)
 
 
 def test_ids_are_unique_over_all_subsets() -> None:

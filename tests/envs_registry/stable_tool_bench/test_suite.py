@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
 import envs_registry
 from envs_registry.stable_tool_bench import SUITE
 from envs_registry.stable_tool_bench.groups import GROUPS
+from tests.support.corrections import REASON, SOURCE, entry, write_corrections
 from toolenv.agents.registry import make_agent
 from toolenv.env import ToolEnv
 from toolenv.errors import UsageError
@@ -46,6 +48,18 @@ def test_masks_are_the_relevant_apis_but_where_they_are_the_whole_pool(tasks: Ma
         assert set(manifest.masks.get(task_id, ())) == (relevant if relevant < pool else set())
         assert ("mask_empties_pool" in manifest.flags[task_id]) == (relevant == pool)
         assert "proxy_judge" in manifest.flags[task_id]
+
+
+def test_field_094_a_file_leaves_tasks_out_and_the_source_says_why(
+    tasks: Mapping[str, Task], tmp_path: Path
+) -> None:
+    first = next(iter(tasks))
+    path = write_corrections(tmp_path / "fixes.json", "StableToolBench", {first: entry("exclude")})
+    source = make_source(SUITE.configured(corrections=path))
+    assert len(source.task_ids) == 764
+    assert source.corrections["exclude"] == {first: f"{REASON} ({SOURCE})"}
+    with pytest.raises(UsageError, match=f"'{first}': left out by"):
+        make_source(SUITE.configured(corrections=path), tasks=first)
 
 
 def test_the_sample_s_masks_are_those_of_its_tasks(tasks: Mapping[str, Task]) -> None:

@@ -222,11 +222,11 @@ def test_the_mask_of_a_corrected_task_stays_only_with_its_tools(tmp_path: Path) 
     ("task_id", "one", "error", "problem"),
     [
         ("retail_test_115", entry("exclude"), UnknownNameError, "retail_test_11"),
-        ("retail_test_0", entry("widen", {"outputs": []}), UsageError, "cannot widen, only replace or exclude"),
+        ("retail_test_0", entry("widen", {"outputs": []}), UsageError, "cannot widen, only replace"),
         ("retail_test_0", entry("replace", {"output": []}), UnknownNameError, "did you mean 'outputs'"),
         ("retail_test_0", entry("replace", {}), DataCorruptError, "gold is"),
         ("retail_test_0", entry("replace", []), DataCorruptError, "gold is"),
-        ("retail_test_0", entry("replace", {"outputs": "10"}), DataCorruptError, "outputs is '10', not a list"),
+        ("retail_test_0", entry("replace", {"outputs": "10"}), DataCorruptError, "'10', not a list"),
         ("retail_test_0", entry("replace", {"outputs": [10]}), DataCorruptError, "not a list of texts"),
         ("retail_test_0", entry("replace", {"actions": [{"name": "think"}]}), DataCorruptError, "kwargs"),
         (

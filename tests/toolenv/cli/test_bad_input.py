@@ -60,7 +60,7 @@ def assert_refused(ended: Ended, told: Sequence[str], place: Path) -> None:
         ((*RUN, "--trials", "0"), ["trials=0: give a whole number of at least 1"]),
         ((*RUN, "--max-turns", "0"), ["max_turns=0: give a whole number of at least 1"]),
         ((*RUN, "--seed", "-1"), ["seed=-1: give a whole number of at least 0"]),
-        ((*RUN, "--agent", "random", "--agent", "random:3"), ["'random' and 'random:3' have the same name"]),
+        ((*RUN, "--agent", "random", "--agent", "random:0"), ["'random' and 'random:0' have the same name"]),
         ((*RUN, "--out", "/proc/toolenv-run"), ["/proc/toolenv-run cannot be written"]),
         ((*RUN, "--agent", "no_such_module:policy"), ["unknown agent or module 'no_such_module'"]),
         ((*RUN, "--agent", "json:lodas"), ["unknown attribute 'lodas' in module json", "did you mean 'load"]),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.toolenv.hazards.depot_cases import WEIGH, WEIGHED, answers, armed, told
-from toolenv.hazards.output_drift import other_form, styled
+from toolenv.hazards.output_drift import ENVELOPES, aliases, other_form, styled
 from toolenv.types import ToolCall
 
 
@@ -16,10 +16,9 @@ def drift(mode: str, **parameters: Any) -> Any:
 
 
 def test_wrapped_values() -> None:
-    assert drift("wrapping", envelope="payload") == {
-        "status": "success",
-        "payload": {"item_code": "LMP-104", "weight": 1250.5, "packed_on": "2024-03-05"},
-    }
+    found = drift("wrapping")
+    assert list(found) == ["status", next(key for key in found if key in ENVELOPES)]
+    assert {"item_code": "LMP-104", "weight": 1250.5, "packed_on": "2024-03-05"} in found.values()
 
 
 def test_added_units() -> None:
@@ -31,12 +30,18 @@ def test_nested_fields() -> None:
 
 
 def test_aliases() -> None:
-    names = {"item_code": "itemCode", "weight": "Weight", "packed_on": "packedOn"}
-    assert drift("aliases", names=names) == {
-        "itemCode": "LMP-104",
-        "Weight": 1250.5,
-        "packedOn": "2024-03-05",
-    }
+    found = drift("aliases", names=["item_code", "packed_on", "weight"])
+    assert list(found.values()) == ["LMP-104", 1250.5, "2024-03-05"]
+    assert list(found) in (["ItemCode", "Weight", "PackedOn"], ["ITEM_CODE", "WEIGHT", "PACKED_ON"])
+
+
+def test_an_alias_changes_every_key_and_no_letter() -> None:
+    for draw in range(8):
+        for name, alias in aliases(["unit_price", "name", "ID", "Date"], draw).items():
+            assert alias != name
+            assert [sign for sign in alias.casefold() if sign.isalnum()] == [
+                sign for sign in name.casefold() if sign.isalnum()
+            ]
 
 
 @pytest.mark.parametrize(
@@ -75,14 +80,14 @@ def test_styles_of_keys(style: str, name: str) -> None:
 
 def test_errors_pass_as_they_are() -> None:
     bad = ToolCall("weigh", {"item_code": "XXX-000"})
-    (result,) = answers(armed("output-drift", "wrapping", "weigh", envelope="data"), bad)
+    (result,) = answers(armed("output-drift", "wrapping", "weigh"), bad)
     assert (result.content, result.kind) == ("no item code 'XXX-000'", "tool_error")
     assert result.record is not None
     assert result.record["hazard"]["fired"] is False
 
 
 def test_other_tools_pass_as_they_are() -> None:
-    (result,) = answers(armed("output-drift", "wrapping", "freight", envelope="data"), WEIGH)
+    (result,) = answers(armed("output-drift", "wrapping", "freight"), WEIGH)
     assert result.content == WEIGHED
 
 

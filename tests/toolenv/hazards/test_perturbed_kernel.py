@@ -87,7 +87,7 @@ def test_hints_name_the_tool_and_never_the_answer(instance: Instance) -> None:
 
 
 def test_calls_before_and_beside_the_hazard_say_what_is_armed() -> None:
-    instance = armed("output-drift", "wrapping", "weigh", seed=3, envelope="data")
+    instance = armed("output-drift", "wrapping", "weigh", seed=3)
     before, fired = answers(instance, ToolCall("find_item", {"item_name": "lamp"}), WEIGH)
     name = {"name": "output-drift", "mode": "wrapping", "tool": "weigh", "seed": 3}
     assert facts(before) == {**name, "fired": False}
@@ -95,7 +95,7 @@ def test_calls_before_and_beside_the_hazard_say_what_is_armed() -> None:
 
 
 def test_records_of_the_wrapped_kernel_are_kept() -> None:
-    instance = armed("output-drift", "wrapping", "freight", envelope="data")
+    instance = armed("output-drift", "wrapping", "freight")
     (result,) = answers(instance, ToolCall("freight", {"weight": "2.5", "zone": "north"}))
     assert result.record is not None
     assert result.record["coerced"] == ["weight"]
@@ -118,7 +118,7 @@ def test_an_effect_happens_once_under_output_drift_and_not_under_failure() -> No
     task = suite.tasks("default")[0]
     pay = ToolCall("pay", {"account": "A1", "amount": 7})
     for hazard, mode, parameters, balance in (
-        ("output-drift", "wrapping", {"envelope": "data"}, 93),
+        ("output-drift", "wrapping", {}, 93),
         ("execution-failure", "transient-timeout", {"failures": 1}, 100),
     ):
         instance = Instance(task.id, hazard, mode, "pay", 0, parameters)
@@ -130,10 +130,12 @@ def test_an_effect_happens_once_under_output_drift_and_not_under_failure() -> No
 
 def test_a_long_result_is_cut_where_the_clean_one_was() -> None:
     clean = CleanKernel(TASK, SUITE.world, "coerce", 40)
-    kernel = perturbed(clean, armed("output-drift", "wrapping", "weigh", envelope="data"))
+    kernel = perturbed(clean, armed("output-drift", "wrapping", "weigh"))
     result = kernel.call(kernel.start(0), WEIGH, Slot(0))
     assert len(result.content) == 40
-    assert json.loads(result.text)["data"]["weight"] == 1250.5
+    assert {"item_code": "LMP-104", "weight": 1250.5, "packed_on": "2024-03-05"} in json.loads(
+        result.text
+    ).values()
 
 
 def test_the_tools_offered_are_the_same_object_each_time() -> None:
@@ -154,7 +156,7 @@ def test_unknown_names_are_refused_with_the_nearest() -> None:
 def test_many_results_are_not_all_remembered() -> None:
     from toolenv.hazards.base import MOST_REMEMBERED, OutputHazard
 
-    kernel = kernel_with(armed("output-drift", "wrapping", "freight", envelope="data"))
+    kernel = kernel_with(armed("output-drift", "wrapping", "freight"))
     world = kernel.start(0)
     for weight in range(MOST_REMEMBERED + 10):
         kernel.call(world, ToolCall("freight", {"weight": weight, "zone": "north"}), Slot(weight))

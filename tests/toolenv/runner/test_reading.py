@@ -63,6 +63,17 @@ def test_a_trace_of_another_version_is_named_by_line(tmp_path: Path) -> None:
     assert len(list(read_episodes(tmp_path))) == 1, "the table needs no traces"
 
 
+def header_text(**more: Any) -> str:
+    """The smallest header, with more in it."""
+    parts = {"config": {}, "agent": "a", "agent_settings": {}, "manifests": {}, "planned": {}}
+    return json.dumps({"version": 1, **parts, **more})
+
+
+def test_a_run_of_an_earlier_version_has_no_origins(tmp_path: Path) -> None:
+    (tmp_path / RUN_FILE).write_text(header_text())
+    assert read_header(tmp_path)["origins"] == {}
+
+
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -70,6 +81,10 @@ def test_a_trace_of_another_version_is_named_by_line(tmp_path: Path) -> None:
         ("[1]", r"version \[1\], expected 1"),
         ('{"version": 2}', "version 2, expected 1"),
         ('{"version": 1}', "config is None, not a dict"),
+        (header_text(origins=[]), r"origins is \[\], not a dict"),
+        (header_text(origins={"env": "x"}), "origin of 'env' is 'x'"),
+        (header_text(origins={"env": {"data": 1, "corrections": {}}}), "origin of 'env' is"),
+        (header_text(origins={"env": {"data": "", "corrections": {"hash": "x"}}}), "origin of 'env' is"),
         ('{"version": 1, "config": {}, "agent": 5}', "agent is 5, not a str"),
     ],
 )

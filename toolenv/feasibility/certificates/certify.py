@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from toolenv.feasibility.certificates.assumed import Assumption
 from toolenv.feasibility.certificates.checker import CLAIMED_AGAINST
 from toolenv.feasibility.certificates.hitting import hitting_sets
 from toolenv.feasibility.certificates.planning import Planner
 from toolenv.feasibility.certificates.records import Certificate, Claim, Criterion, TaskRecord
 from toolenv.feasibility.certificates.search import Bound, OutOfBound, Search
 from toolenv.feasibility.certificates.witness import certify_plan
+from toolenv.feasibility.manifest import MaskManifest
 from toolenv.suite import Suite, inert_tools
 from toolenv.task import Task
 from toolenv.types import ToolCalls
 
 NO_TOOL_NEEDED = "a solution calls no tool, so no mask can take it away"
+NOT_REACHED = "the time of the run was up before this task"
 NO_MASK_LEFT = "no mask within the bound is proven to make it infeasible"
 
 
@@ -83,13 +86,44 @@ def _mask(task: Task) -> tuple[str, ...]:
     return tuple(sorted(task.mask))
 
 
-def certify(
-    suite: Suite, planner: Planner, task: Task, mask: frozenset[str], effort: Effort
-) -> TaskRecord:
+def certify_all(
+    suite: Suite,
+    planner: Planner | None,
+    tasks: Iterable[Task],
+    manifest: MaskManifest,
+    effort: Effort,
+    is_late: Callable[[], bool],
+) -> Iterator[tuple[str, TaskRecord]]:
+    """The record of each task, in order.
+
+    Args:
+        suite: whose tasks.
+        planner: the suite's; ``None`` if it has none.
+        tasks: clean tasks that the manifest has masks for.
+        manifest: the masks.
+        effort: how much is tried for each.
+        is_late: asked before each task; once it says so, the others stay unknown.
+    """
+    tasks = tuple(tasks)
+    assumption: Assumption | None = None
+    for task in tasks:
+        mask = frozenset(manifest.masks[task.id])
+        if is_late():
+            late = Certificate(task.id, tuple(sorted(mask)), "unknown", bound=NOT_REACHED)
+            yield task.id, TaskRecord("unknown", late.mask, (late,))
+        elif planner is not None and planner.covers(task):
+            yield task.id, certify(suite, planner, task, mask, effort)
+        else:
+            assumption = assumption or Assumption(tasks)
+            yield task.id, assumption.record(task, mask)
+
+
+def certify(suite: Suite, planner: Planner, task: Task, mask: frozenset[str], effort: Effort) -> TaskRecord:
     """Decide a clean task under a mask; if that is refuted, look for another mask that stands.
 
-    A refutation's witness is one more successful trace. Masks that share a tool with all of these, the
-    reference solution's among them, are tried, the smallest first.
+    A refutation's witness is one more successful trace. Minimal masks that share a tool with all of these,
+    the reference solution's among them, are tried, the smallest first; then the refuted mask with each of
+    them.
     """
     first = decide(suite, planner, task.masked(mask), effort.search)
     if first.answer == "infeasible":
@@ -101,21 +135,28 @@ def certify(
 
 def _mend(suite: Suite, planner: Planner, task: Task, first: Certificate, effort: Effort) -> TaskRecord:
     inert, made = inert_tools(suite), [first]
-    tried = {first.mask}
     while len(made) < effort.masks:
-        solutions = [_reference_tools(task) - inert, *(_tools(one) - inert for one in made if one.witness)]
-        proposed = hitting_sets(solutions, frozenset(first.mask))
-        mask = next((one for one in islice(proposed, effort.masks) if one not in tried), None)
-        if frozenset() in solutions or mask is None:
+        solutions = [_reference_tools(task), *(_tools(one) for one in made if one.witness)]
+        proposed = _proposed([tools - inert for tools in solutions], frozenset(first.mask), effort.masks)
+        tried = {one.mask for one in made}
+        mask = next((one for one in proposed if one not in tried and len(one) < len(task.tools)), None)
+        if mask is None:
             break
-        if len(mask) == len(task.tools):
-            break
-        tried.add(mask)
         made.append(decide(suite, planner, task.masked(frozenset(mask)), effort.search))
         if made[-1].answer == "infeasible":
             return TaskRecord("repaired", mask, tuple(made))
-    empty = any(one.answer == "feasible" and not _tools(one) - inert for one in made)
-    return TaskRecord("dropped", None, tuple(made), NO_TOOL_NEEDED if empty else NO_MASK_LEFT)
+    needs_none = any(one.witness and not _tools(one) - inert for one in made)
+    return TaskRecord("dropped", None, tuple(made), NO_TOOL_NEEDED if needs_none else NO_MASK_LEFT)
+
+
+def _proposed(
+    solutions: Sequence[frozenset[str]], mask: frozenset[str], most: int
+) -> Iterator[tuple[str, ...]]:
+    """Minimal sets that hit every solution; then the same together with the first mask."""
+    minimal = list(islice(hitting_sets(solutions, mask), most))
+    yield from minimal
+    for one in minimal:
+        yield tuple(sorted(mask.union(one)))
 
 
 def _reference_tools(task: Task) -> frozenset[str]:

@@ -1,7 +1,7 @@
 """Checks certificates: plays witnesses again and derives arguments anew. Imports nothing that searches.
 
-A certificate ``feasible`` is good if its witness, decision by decision, plays in the masked environment to the
-same results and states; no call was refused; every argument could be known when it was made; and the end
+A certificate ``feasible`` is good if its witness, decision by decision, plays in the masked environment to
+the same results and states; no call was refused; every argument could be known when it was made; and the end
 meets the criterion. One ``infeasible`` is good if the suite's rules find its claim to hold. One ``unknown``
 says nothing that could be wrong.
 """
@@ -41,9 +41,7 @@ def check_file(
         yield task_id, problem or check_record(suite, rules, tasks.get(task_id), record, manifest, task_id)
 
 
-def _problem_of_header(
-    certificates: Certificates, suite: Suite, rules: Rules, manifest: MaskManifest
-) -> str:
+def _problem_of_header(certificates: Certificates, suite: Suite, rules: Rules, manifest: MaskManifest) -> str:
     expected = {
         "suite": suite.name,
         "rules": rules.version,
@@ -80,10 +78,13 @@ def _problem_of_status(record: TaskRecord) -> str:
     expected: Mapping[str, bool] = {
         "certified": standing is first and first.answer == "infeasible",
         "unknown": standing is first and first.answer == "unknown",
+        "assumed": standing is first and first.answer == "unknown",
         "repaired": record.was_refuted and standing is not None and standing.answer == "infeasible",
         "dropped": record.was_refuted and record.mask is None,
     }
-    return "" if expected[record.status] else f"status {record.status!r} does not follow from its certificates"
+    return (
+        "" if expected[record.status] else f"status {record.status!r} does not follow from its certificates"
+    )
 
 
 def _of_mask(record: TaskRecord) -> Certificate | None:
@@ -109,7 +110,9 @@ def _problem_of_claim(rules: Rules, task: Task, certificate: Certificate) -> str
     if certificate.claim is None or certificate.witness is not None:
         return "infeasible, but not by a claim alone"
     if certificate.criterion != CLAIMED_AGAINST.get(certificate.claim.kind):
-        return f"a claim of kind {certificate.claim.kind!r} is not against criterion {certificate.criterion!r}"
+        return (
+            f"a claim of kind {certificate.claim.kind!r} is not against criterion {certificate.criterion!r}"
+        )
     return rules.problem(task, certificate.claim)
 
 

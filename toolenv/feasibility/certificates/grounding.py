@@ -25,17 +25,14 @@ _ORDINAL: Final = re.compile(r"([0-9]+)(?:st|nd|rd|th)")
 _MIXED: Final = re.compile(r"[0-9]+|[^\W\d_]+")
 
 _SPELLED: Final[Mapping[str, int]] = {
-    word: number
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen twenty".split()
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "thousand": 1000, "half": 0}
+    **{"zero": 0, "half": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7},
+    **{"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14},
+    **{"fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20},
+    **{"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "thousand": 1000},
+}
 _MONTHS: Final[Mapping[str, int]] = {
-    word: number
-    for number, word in enumerate(
-        "january february march april may june july august september october november december".split(), 1
-    )
+    **{"january": 1, "february": 2, "march": 3, "april": 4, "may": 5, "june": 6, "july": 7, "august": 8},
+    **{"september": 9, "october": 10, "november": 11, "december": 12},
 }
 
 MOST_NUMBERS: Final = 400

@@ -65,6 +65,10 @@ class Planner(Protocol):
     rules: Rules
     ignored: frozenset[str]
 
+    def covers(self, task: Task) -> bool:
+        """Whether calls can be tried: whether a world answers them as it would anybody."""
+        ...
+
     def claims(self, task: Task) -> Iterator[Claim]:
         """The claims that might hold of a masked task, those against the outcome first."""
         ...

@@ -32,7 +32,7 @@ Criterion: TypeAlias = Literal["judge", "outcome"]
 for has come about: the states, and what was to be found out. A judge may want more, e.g. a certain
 confirmation. Who satisfies the judge has brought about the outcome."""
 
-Status: TypeAlias = Literal["certified", "repaired", "dropped", "unknown"]
+Status: TypeAlias = Literal["certified", "repaired", "dropped", "assumed", "unknown"]
 
 Kind: TypeAlias = Literal["do-nothing", "query-grounded", "semantic-redundancy", "not-needed"]
 """How a task turned out to be feasible: without a tool; since the query held what the masked tool would have
@@ -117,7 +117,8 @@ class TaskRecord:
 
     Attributes:
         status: ``certified`` (its mask stands), ``repaired`` (another mask stands), ``dropped`` (none
-            does) or ``unknown`` (the mask stands unproven).
+            does), ``unknown`` (the mask stands unproven) or ``assumed`` (unproven too, since nothing can be
+            tried; but no remaining tool reads like a masked one).
         mask: the mask that stands; ``None`` if dropped.
         certificates: one for each mask that was looked at, the manifest's own first.
         reason: why it was dropped.
@@ -159,6 +160,11 @@ class Certificates:
             "tasks": {task: _record_to_json(record) for task, record in self.tasks.items()},
         }
         return sealed(body)
+
+    @property
+    def hash(self) -> str:
+        """``sha256:…`` over the content."""
+        return str(self.to_json()["hash"])
 
     def write(self, path: Path) -> None:
         """Write the file form."""

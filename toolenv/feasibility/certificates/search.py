@@ -2,9 +2,10 @@
 
 It goes user turn by user turn. In a state it first looks: calls of tools that change nothing cost nothing but
 their place in the witness, so they are made as long as they bring a wanted result or make a value of the
-reference solution known. Then it tries every call that may change something, and goes on where the distance
-to the state wanted, plus the results missing, is least. Values come from the reference solution, the
-documentation and what was read, and only grounded ones are used.
+reference solution known; in a second attempt, if that leads nowhere, also if they bring any new id. Then it
+tries every call that may change something, and goes on where the distance to the state wanted, plus the
+results missing, is least. Values come from the reference solution, the documentation and what was read, and
+only grounded ones are used.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import heapq
 import json
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from toolenv.feasibility.certificates.candidates import Candidates, Clue, clues
 from toolenv.feasibility.certificates.grounding import Knowledge, told
@@ -21,6 +22,9 @@ from toolenv.feasibility.certificates.planning import Features, Goal, Obtained, 
 from toolenv.feasibility.certificates.records import Criterion
 from toolenv.task import Task
 from toolenv.types import ToolCall, ToolSpec
+
+MOST_WAITING: Final = 500
+"""How many states wait to be gone on from, which bounds the memory; the least promising are forgotten."""
 
 
 class OutOfBound(Exception):
@@ -68,6 +72,7 @@ class Search:
         self._candidates = Candidates(self._clues, lambda tool, name: planner.choices(task, tool, name))
         self._changing = planner.changing(task)
         self._looked: dict[Hashable, str] = {}
+        self._curious = False
         self.states = 0
 
     def solve(self, criterion: Criterion) -> tuple[tuple[tuple[ToolCall, ...], ...], Knowledge] | None:
@@ -76,6 +81,14 @@ class Search:
         Raises:
             OutOfBound: there may be, beyond the bound.
         """
+        for curious in (False, True):
+            self._curious = curious
+            solved = self._solve(criterion)
+            if solved is not None:
+                return solved
+        return None
+
+    def _solve(self, criterion: Criterion) -> tuple[tuple[tuple[ToolCall, ...], ...], Knowledge] | None:
         world = self._planner.start(self._task)
         node = Node(world, Knowledge(), (), (), frozenset(range(len(self._clues))))
         plan = []
@@ -120,6 +133,8 @@ class Search:
                     number += 1
                     far = _distance(child.world.features(), goal.state) + 2 * key[1]
                     heapq.heappush(waiting, (far + child.changes, child.changes, number, child))
+            if len(waiting) > 2 * MOST_WAITING:
+                waiting = heapq.nsmallest(MOST_WAITING, waiting)
         return None
 
     def _is_reached(self, node: Node, goal: Goal) -> bool:
@@ -139,9 +154,19 @@ class Search:
                 after = self._after_look(node, call)
                 left = goal.missing(after.obtained, after.known)
                 first = goal.needs_call and not node.calls and not missing
-                if left < missing or len(after.wanted) < len(node.wanted) or first:
+                helps = left < missing or len(after.wanted) < len(node.wanted) or first
+                if helps or (self._curious and self._brings_ids(node, after, tools)):
                     node, missing, helped = after, left, True
         return node
+
+    def _brings_ids(self, node: Node, after: Node, tools: list[ToolSpec]) -> bool:
+        """Whether the last result holds a value for a looking tool's parameter that was not seen before."""
+        names = {name for tool in tools for name in tool.parameters.get("properties", {})}
+        return any(
+            not node.known.has(value)
+            for name in sorted(names)
+            for value in self._planner.seen_values(name, after.texts[-1])
+        )
 
     def _after_look(self, node: Node, call: ToolCall) -> Node:
         key = (node.world.key(), call.name, json.dumps(call.arguments, sort_keys=True))

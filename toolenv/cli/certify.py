@@ -1,0 +1,189 @@
+"""``toolenv certify``: prove or refute that masked tasks are infeasible."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+import envs_registry
+from toolenv.cli import app
+from toolenv.cli.execute import env_name
+from toolenv.cli.output import console, with_progress
+from toolenv.errors import UnknownNameError, UsageError
+from toolenv.feasibility.certificates.certify import Effort, certify_all
+from toolenv.feasibility.certificates.checker import check_file
+from toolenv.feasibility.certificates.planning import Planner
+from toolenv.feasibility.certificates.records import Certificates, TaskRecord
+from toolenv.feasibility.certificates.repair import repaired, standing_of
+from toolenv.feasibility.certificates.search import Bound
+from toolenv.feasibility.manifest import MaskManifest
+from toolenv.masks import manifest_for
+from toolenv.source import make_source
+from toolenv.suite import Suite
+from toolenv.task import Task
+
+SHOWN = 20
+"""How many problems are listed."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a command line is about: the suite, the masks, and the clean tasks that have one."""
+
+    suite: Suite
+    planner: Planner | None
+    manifest: MaskManifest
+    tasks: tuple[Task, ...]
+
+
+@app.command()
+def certify(
+    env: Annotated[str, typer.Argument(metavar="ENV", help="Environment id; see: toolenv envs")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", dir_okay=False, help="Write the certificates.")
+    ] = None,
+    repair: Annotated[
+        Path | None,
+        typer.Option("--repaired", metavar="FILE", dir_okay=False, help="Write the masks that stand."),
+    ] = None,
+    check: Annotated[
+        Path | None, typer.Option("--check", metavar="FILE", help="Only check the certificates in a file.")
+    ] = None,
+    subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
+    tasks: Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")] = None,
+    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N tasks.")] = None,
+    masks: Annotated[Path | None, typer.Option(metavar="FILE", help="Other masks than the suite's.")] = None,
+    only: Annotated[
+        str | None, typer.Option(metavar="TOOL", help="Mask only this tool, where the masks have it.")
+    ] = None,
+    states: Annotated[int, typer.Option(metavar="N", min=1, help="Calls tried for one mask.")] = 5000,
+    changes: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Changing calls in one user turn of a solution.")
+    ] = 8,
+    repairs: Annotated[int, typer.Option(metavar="N", min=1, help="Masks looked at for one task.")] = 12,
+    seconds: Annotated[
+        float, typer.Option(metavar="S", min=0, help="Begin no more tasks after this long.")
+    ] = 3600,
+) -> None:
+    """Prove that masked tasks are infeasible, or refute it by a solution with the remaining tools.
+
+    Exit status 1 if a certificate does not pass the check.
+    """
+    chosen = _choose(env, subset, tasks, limit, masks, only)
+    if check is not None:
+        _show_check(chosen, Certificates.read(check))
+        return
+    effort = Effort(Bound(states, changes), repairs)
+    certificates = _certify(chosen, effort, seconds)
+    _show(certificates.tasks.values(), env)
+    if out is not None:
+        certificates.write(out)
+        typer.echo(f"{out}: {len(certificates.tasks)} tasks")
+    if repair is not None:
+        repaired(chosen.manifest, certificates).write(repair)
+        typer.echo(f"{repair}: masks that stand")
+    _show_check(chosen, certificates)
+
+
+def _choose(
+    env: str, subset: str | None, tasks: str | None, limit: int | None, masks: Path | None, only: str | None
+) -> Chosen:
+    suite = envs_registry.get_suite(envs_registry.parse_env_id(env_name(env))["suite"])
+    subset = suite.default_subset if subset is None else subset
+    wanted = make_source(suite, "infeasible", subset=subset, tasks=tasks, masks=masks).task_ids
+    clean = make_source(suite, "clean", subset=subset, masks=masks)
+    manifest = manifest_for(suite, subset, masks)
+    if only is not None:
+        manifest = _only(manifest, only)
+    chosen = [task_id for task_id in wanted if task_id in manifest.masks]
+    return Chosen(suite, planner_of(suite), manifest, tuple(clean.get(task_id) for task_id in chosen[:limit]))
+
+
+def _only(manifest: MaskManifest, tool: str) -> MaskManifest:
+    """The same tasks with but one tool masked."""
+    having = {task: (tool,) for task, tools in manifest.masks.items() if tool in tools}
+    if not having:
+        known = {one for tools in manifest.masks.values() for one in tools}
+        raise UnknownNameError("masked tool", tool, known, where="the masks")
+    others = {task: f"{tool} is not masked" for task in manifest.masks if task not in having}
+    return replace(
+        manifest,
+        masks=having,
+        excluded={**manifest.excluded, **others},
+        provenance=f"{manifest.provenance} Of these, {tool} alone.",
+    )
+
+
+def planner_of(suite: Suite) -> Planner | None:
+    """What a suite's package keeps for the search in a module ``planning``; ``None`` if nothing."""
+    package = type(suite).__module__.rpartition(".")[0]
+    name = f"{package}.planning"
+    if not package or importlib.util.find_spec(name) is None:
+        return None
+    planner: Planner = importlib.import_module(name).PLANNER
+    return planner
+
+
+def _certify(chosen: Chosen, effort: Effort, seconds: float) -> Certificates:
+    manifest, end = chosen.manifest, time.monotonic() + seconds
+    records = certify_all(
+        chosen.suite, chosen.planner, chosen.tasks, manifest, effort, lambda: time.monotonic() > end
+    )
+    return Certificates(
+        suite=chosen.suite.name,
+        subset=manifest.subset,
+        data=manifest.data,
+        masks=manifest.hash,
+        rules=_version(chosen),
+        bound=effort.to_json(),
+        tasks=dict(with_progress(records, len(chosen.tasks), "certify")),
+    )
+
+
+def _version(chosen: Chosen) -> str:
+    return chosen.planner.rules.version if chosen.planner is not None else "none"
+
+
+def _show(records: Iterable[TaskRecord], title: str) -> None:
+    counted = Counter(line for record in records for line in _lines(record))
+    table = Table(title=title, title_justify="left")
+    for heading in ("status", "how", "tasks"):
+        table.add_column(heading, justify="right" if heading == "tasks" else "left")
+    for (status, how), count in sorted(counted.items()):
+        table.add_row(status, how, str(count))
+    console().print(table)
+
+
+def _lines(record: TaskRecord) -> list[tuple[str, str]]:
+    """The table's rows that a task counts in; a refuted one counts as such, and as what became of it."""
+    found = []
+    first, standing = record.certificates[0], standing_of(record)
+    if record.was_refuted:
+        found.append(("refuted", f"{first.kind}, by the {first.criterion}"))
+    if record.status == "dropped":
+        found.append(("dropped", record.reason))
+    elif standing is not None and standing.claim is not None:
+        found.append((record.status, f"by {standing.claim.kind}, against the {standing.criterion}"))
+    else:
+        found.append((record.status, ""))
+    return found
+
+
+def _show_check(chosen: Chosen, certificates: Certificates) -> None:
+    if chosen.planner is None:
+        raise UsageError(f"suite {chosen.suite.name} has no rules to check certificates by")
+    found = list(check_file(certificates, chosen.suite, chosen.planner.rules, chosen.manifest))
+    wrong = [(task_id, problem) for task_id, problem in found if problem]
+    typer.echo(f"checked: {len(found) - len(wrong)} of {len(found)} tasks good")
+    for task_id, problem in wrong[:SHOWN]:
+        typer.echo(f"  {task_id}: {problem}")
+    if wrong:
+        raise typer.Exit(1)

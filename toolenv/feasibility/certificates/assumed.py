@@ -1,0 +1,36 @@
+"""Masked tasks in whose world no search can run: whether a remaining tool reads as if it did the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from toolenv.feasibility.certificates.records import Certificate, TaskRecord
+from toolenv.feasibility.redundancy import Redundancy
+from toolenv.task import Task
+
+NOTHING_ALIKE = "no world to search in; no remaining tool reads like a masked one"
+ALIKE = "no world to search in; for a person to look at: "
+
+
+class Assumption:
+    """Compares the documentation of masked and remaining tools.
+
+    Args:
+        tasks: every task that is looked at; words that all their tools share count for little.
+    """
+
+    def __init__(self, tasks: Iterable[Task]) -> None:
+        self._redundancy = Redundancy(tool for task in tasks for tool in task.tools)
+
+    def record(self, task: Task, mask: frozenset[str]) -> TaskRecord:
+        """``assumed`` if nothing reads alike, else ``unknown`` with what does."""
+        alike = self._alike(task.masked(mask))
+        bound = ALIKE + "; ".join(alike) if alike else NOTHING_ALIKE
+        certificate = Certificate(task.id, tuple(sorted(mask)), "unknown", bound=bound)
+        return TaskRecord("unknown" if alike else "assumed", certificate.mask, (certificate,))
+
+    def _alike(self, task: Task) -> list[str]:
+        remaining = task.offered(len(task.turns))
+        masked = (tool for tool in task.tools if tool.name in task.mask)
+        pairs = ((tool.name, self._redundancy.candidates(tool, remaining)) for tool in masked)
+        return [f"{name} like {', '.join(one.tool for one in found)}" for name, found in pairs if found]
