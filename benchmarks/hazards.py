@@ -1,5 +1,106 @@
-"""What a hazard costs: steps per second of perturbed episodes against clean ones, the same decisions played.
+"""What a hazard costs: the time of a step in perturbed episodes against clean ones, on the Workflows suite.
 
-A step of a perturbed environment, fired or not, costs at most :data:`ALLOWED` times a clean one. Two numbers per
-hazard: over whole episodes, and for the calls of the armed tool alone.
+Both kinds of episode play the recovery witness of an instance, so that they take the same decisions; on the
+clean kernel some of its calls (a renamed parameter, say) are merely refused. A step costs at most :data:`ALLOWED`
+times a clean one. Beside it: how fast instances are armed and proved.
 """
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gymnasium
+
+import envs_registry
+from toolenv.agents.registry import make_agent
+from toolenv.env import ToolEnv
+from toolenv.hazards import kinds
+from toolenv.hazards.manifest import as_shipped
+from toolenv.recoverability.building import Policies, arm_tasks
+from toolenv.source import TaskSource, make_source
+from toolenv.types import Action
+from toolenv.wrappers import RecordReward, RecordTokens, RecordTrace
+
+SUITE = "Workflows"
+ALLOWED = 1.3
+TASKS = 60
+ROUNDS = 7
+
+
+def wrapped(source: TaskSource) -> gymnasium.Env[Any, Any]:
+    """An environment with the wrappers that ``gymnasium.make`` puts on."""
+    return RecordReward(RecordTokens(RecordTrace(ToolEnv(source))))
+
+
+def seconds(env: gymnasium.Env[Any, Any], scripts: Sequence[tuple[str, Sequence[Action]]]) -> float:
+    """How long the steps of every script take together."""
+    total = 0.0
+    for task_id, actions in scripts:
+        env.reset(seed=0, options={"task_id": task_id})
+        start = time.perf_counter()
+        for action in actions:
+            *_, terminated, truncated, _ = env.step(action)
+            if terminated or truncated:
+                break
+        total += time.perf_counter() - start
+    return total
+
+
+def sources(hazard: str) -> tuple[TaskSource, TaskSource]:
+    """Some tasks of the suite, perturbed and clean; new kernels each time, which remember nothing."""
+    suite = envs_registry.get_suite(SUITE)
+    every = make_source(suite, hazard)
+    ids = every.task_ids[:: max(1, len(every.task_ids) // TASKS)]
+    tasks = {task_id: every.get(task_id) for task_id in ids}
+    armed = {task_id: every.hazards[task_id] for task_id in ids}
+    clean = {task_id: as_shipped(task) for task_id, task in tasks.items()}
+    return (
+        TaskSource(suite, hazard, tasks, {}, 0.0, every.max_turns, hazards=armed),
+        TaskSource(suite, "clean", clean, {}, 0.0, every.max_turns),
+    )
+
+
+def step_ratio(hazard: str, again: bool = True) -> float:
+    """The time of a perturbed step by that of a clean one: the median of interleaved rounds.
+
+    Args:
+        hazard: which condition.
+        again: whether the same episodes were played before, as in training; else kernels are new each round.
+    """
+    ratios = []
+    pair = sources(hazard)
+    scripts = [(task_id, pair[0].get(task_id).reference.solution()) for task_id in pair[0].task_ids]
+    for _ in range(ROUNDS):
+        perturbed, clean = map(wrapped, pair if again else sources(hazard))
+        if again:
+            seconds(perturbed, scripts), seconds(clean, scripts)
+        ratios.append(seconds(perturbed, scripts) / seconds(clean, scripts))
+    return sorted(ratios)[len(ratios) // 2]
+
+
+def armed_per_second(hazards: Sequence[str] | None = None) -> float:
+    """Tasks per second that are armed, each instance proved: the clean path, the naive one, the recovery."""
+    suite = envs_registry.get_suite(SUITE)
+    tasks = suite.tasks(suite.default_subset)[::10]
+    recover = (make_agent("recovery:trusting"), make_agent("recovery"))
+    policies = Policies(make_agent("oracle"), make_agent("recovery:naive"), recover)
+    start = time.perf_counter()
+    count = sum(1 for _ in arm_tasks(suite, tasks, policies, hazards=hazards))
+    return count / (time.perf_counter() - start)
+
+
+def measure(report: Callable[[str], None] = print) -> dict[str, float]:
+    """Measure and report; step ratios by hazard."""
+    found = {hazard: step_ratio(hazard) for hazard in kinds()}
+    for hazard, ratio in found.items():
+        first = step_ratio(hazard, again=False)
+        report(f"{hazard}: a step costs {ratio:.2f} × a clean one, {first:.2f} × when first met")
+    report(f"armed and proved, one hazard a task: {armed_per_second(['output-drift']):,.0f} tasks/s")
+    report(f"armed and proved, all five: {armed_per_second():,.0f} tasks/s")
+    return found
+
+
+if __name__ == "__main__":
+    measure()

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.hazards import Instance, perturbed
-from toolenv.hazards.manifest import HazardManifest, ProvedInstance, RecoveryReference
+from toolenv.hazards.manifest import HazardManifest, ProvedInstance, RecoveryReference, as_shipped
 from toolenv.kernel import CleanKernel, Kernel, MaskedKernel
 from toolenv.masks import left_out, manifest_for
 from toolenv.seeding import mix, uniform
@@ -99,7 +99,7 @@ class TaskSource:
         return found
 
     def _build_kernel(self, task: Task) -> Kernel:
-        suite = self.suite
+        suite, task = self.suite, as_shipped(task)
         kernel: Kernel = CleanKernel(task, suite.world, suite.arguments(task), suite.result_limit(task))
         if task.id in self.hazards:
             kernel = perturbed(kernel, self.hazards[task.id])

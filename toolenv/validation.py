@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from toolenv.env import ToolEnv
 from toolenv.hazards import exposure, hint
-from toolenv.hazards.manifest import RecoveryReference
+from toolenv.hazards.manifest import as_shipped
 from toolenv.kernel.protocol import Slot, shown_tools
 from toolenv.policy import Policy
 from toolenv.rollout import rollout
@@ -98,7 +98,7 @@ def _check_data(source: TaskSource, task_id: str) -> list[Finding]:
     """What the suite itself finds odd about a task."""
     if not isinstance(source.suite, Questionable):
         return []
-    lines = source.suite.warnings(source.get(task_id))
+    lines = source.suite.warnings(as_shipped(source.get(task_id)))
     return [Finding(task_id, "data", line, is_warning=True) for line in lines]
 
 
@@ -169,11 +169,9 @@ def _check_hazard(
     recovered = rollout(env, oracle, seed=seed, task_id=task.id).trace
     if not exposure(recovered).seen:
         yield Finding(task.id, "hazard", "the recovery path never meets the hazard")
-    if isinstance(task.reference, RecoveryReference):
-        clean = replace(task, reference=task.reference.truth)
-        clean_source = TaskSource(source.suite, "clean", {task.id: clean}, {}, 0.0, source.max_turns)
-        if rollout(ToolEnv(clean_source), oracle, seed=seed, task_id=task.id).episode.success is not True:
-            yield Finding(task.id, "hazard", "the reference solution fails without the hazard")
+    clean = TaskSource(source.suite, "clean", {task.id: as_shipped(task)}, {}, 0.0, source.max_turns)
+    if rollout(ToolEnv(clean), oracle, seed=seed, task_id=task.id).episode.success is not True:
+        yield Finding(task.id, "hazard", "the reference solution fails without the hazard")
     shown = " ".join(result.text for _, result in recovered.calls())
     for word in (instance.hazard, hint(instance)):
         if word in shown:

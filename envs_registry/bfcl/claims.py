@@ -204,17 +204,20 @@ def _contents(value: Any) -> Iterator[str]:
 
 
 def _stores(reference: MultiTurnReference) -> Mapping[str, Store]:
-    initial = reference.make_world().view()
-    return {
-        name: Store(
-            initial={} if name in _OBJECTS else initial.get(name, {}),
-            written=facts.written,
-            puts=facts.puts,
-            later=facts.later,
-            adjusted=facts.adjusted,
-        )
-        for name, facts in _facts().items()
-    }
+    view = reference.make_world().view()
+    return {name: store_of(name, view) for name in _facts()}
+
+
+def store_of(backend: str, view: Mapping[str, Mapping[str, Any]]) -> Store:
+    """What a backend may keep in a world that began with this view."""
+    facts = _facts()[backend]
+    return Store(
+        initial={} if backend in _OBJECTS else view.get(backend, {}),
+        written=facts.written,
+        puts=facts.puts,
+        later=facts.later,
+        adjusted=facts.adjusted,
+    )
 
 
 def informing(reference: MultiTurnReference, turn: int) -> Iterator[str]:

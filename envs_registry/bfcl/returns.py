@@ -106,7 +106,7 @@ class _Scope:
             yield ANYTHING
             return
         later = tuple(self._later(name))
-        for value in self._assigned(name):
+        for value in tuple(self._assigned(name)) or (ANYTHING,):  # what is not assigned here is global
             found = self.shapes(value, (*seen, name)) if isinstance(value, ast.expr) else iter((value,))
             for shape in found:
                 yield _with_later(shape, later)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 Place: TypeAlias = tuple[str, ...]
 Way: TypeAlias = Literal["added", "changed", "removed"]
@@ -72,6 +72,12 @@ EFFECTS: Final[Mapping[str, tuple[Effect, ...]]] = {
         *_effects("added", "reservations/*"),
         *_effects("removed", "users/*/payment_methods/*"),
         *_effects("changed", "users/*/reservations"),
+        # The third new reservation is overwritten by those that follow.
+        *(
+            effect
+            for way in get_args(Way)
+            for effect in _effects(way, "reservations/HATHAV/*", "reservations/HATHAV/*/*")
+        ),
         *_AIRLINE_CARD,
     ),
     "cancel_reservation": (

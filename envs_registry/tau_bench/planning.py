@@ -10,6 +10,7 @@ from typing import Any, Final
 from envs_registry.tau_bench.claims import RULES, end_state, given_texts, wanted
 from envs_registry.tau_bench.effects import EFFECTS
 from envs_registry.tau_bench.reference import EndStateReference
+from envs_registry.tau_bench.revealing import knowable
 from envs_registry.tau_bench.world import TauWorld
 from toolenv.errors import ToolError
 from toolenv.feasibility.certificates.grounding import Knowledge
@@ -75,14 +76,18 @@ class TauBenchPlanner:
         return True
 
     def claims(self, task: Task) -> Iterator[Claim]:
-        """Every effect of the ground truth, then every value given."""
+        """Every effect of the ground truth, then the values given that cannot be known."""
         changes = wanted(task)
         for effect in changes:
             yield Claim("effect", 0, {"way": effect.way, "place": list(effect.place)})
+        reference = task.reference
+        assert isinstance(reference, EndStateReference)
+        known = knowable(task, reference.make_world().data)
         for effect, value in changes.items():
             for text in sorted(given_texts(effect, value)):
-                facts = {"way": effect.way, "place": list(effect.place), "text": text}
-                yield Claim("value", 0, facts)
+                if not known.has(text):
+                    facts = {"way": effect.way, "place": list(effect.place), "text": text}
+                    yield Claim("value", 0, facts)
 
     def goals(self, task: Task, criterion: Criterion) -> tuple[Goal, ...]:
         """The ground truth's end state, and that the outputs are known."""

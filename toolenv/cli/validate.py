@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -44,6 +45,7 @@ def validate(
     for name, source in zip(names, sources, strict=True):
         found = _validate(name, source)
         _print(name, found)
+        _print_hazards(source)
         wrong += len(found.findings)
     if wrong:
         raise typer.Exit(1)
@@ -61,6 +63,24 @@ def _print(name: str, found: Validation) -> None:
         typer.echo(f"  {count} flagged {flag}: {FLAGS[flag]}")
     _list(found.findings, "")
     _list(found.warnings, "warning: ")
+
+
+def _print_hazards(source: TaskSource) -> None:
+    """What is armed: by hazard and mode, by workflow, and by number of tools, as far as tasks tell these."""
+    armed = [(source.get(task_id), instance) for task_id, instance in source.hazards.items()]
+    modes = Counter(f"{instance.hazard}, {instance.mode}" for _, instance in armed)
+    workflows = Counter(str(task.metadata["workflow"]) for task, _ in armed if "workflow" in task.metadata)
+    tools = Counter(
+        tool_bucket(task.metadata["tool_count"]) for task, _ in armed if "tool_count" in task.metadata
+    )
+    for title, counts in (("armed", modes), ("workflow", workflows), ("tools", tools)):
+        for name, count in sorted(counts.items()):
+            typer.echo(f"  {count} {title}: {name}")
+
+
+def tool_bucket(count: int) -> str:
+    """The group of a number of tools (paper 2, Table 3)."""
+    return "≤3" if count <= 3 else "4" if count == 4 else "≥5"
 
 
 def _list(findings: Sequence[Finding], mark: str) -> None:

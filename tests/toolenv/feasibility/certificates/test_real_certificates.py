@@ -1,0 +1,160 @@
+"""Certificates of BFCL's 200 multi-turn tasks and of τ-bench's 152 masks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.toolenv.feasibility.certificates import real
+from toolenv.feasibility.certificates.certify import NO_TOOL_NEEDED, Effort, certify, decide
+from toolenv.feasibility.certificates.checker import check, check_file
+from toolenv.feasibility.certificates.records import Certificates
+from toolenv.feasibility.certificates.repair import repaired
+from toolenv.feasibility.certificates.search import Bound, OutOfBound, Search
+from toolenv.source import make_source
+
+ROOT = Path(__file__).parents[4]
+SINGLE = [("BFCL", "mv"), ("BFCL", "get_watchlist"), ("TauBench", "get_user_details")]
+
+
+def problems(made: Certificates, name: str, only: str = "") -> dict[str, str]:
+    found = check_file(made, real.suite(name), real.planner(name).rules, real.manifest(name, only))
+    return {task: problem for task, problem in found if problem}
+
+
+@pytest.mark.parametrize(("name", "tasks"), [("BFCL", 200), ("TauBench", 152)])
+def test_the_checker_accepts_every_certificate(name: str, tasks: int) -> None:
+    made = real.certificates(name)
+    assert len(made.tasks) == tasks
+    assert problems(made, name) == {}
+
+
+@pytest.mark.parametrize(("name", "only"), SINGLE)
+def test_it_accepts_those_of_single_tools_too(name: str, only: str) -> None:
+    assert problems(real.certificates(name, only), name, only) == {}
+
+
+def test_nothing_of_bfcl_is_left_open() -> None:
+    counts = Counter(record.status for record in real.certificates("BFCL").tasks.values())
+    assert counts == {"certified": 199, "repaired": 1}
+
+
+def test_doing_nothing_refutes_what_the_notes_say_it_does() -> None:
+    """26 of τ-bench's tasks reward doing nothing (NOTES.md); 12 of them have no tool to mask."""
+    tasks = real.certificates("TauBench").tasks
+    idle = {task for task, flags in real.manifest("TauBench").flags.items() if "do_nothing_passes" in flags}
+    refuted = {task for task, record in tasks.items() if record.was_refuted}
+    assert len(idle) == 26
+    assert refuted == idle & set(tasks)
+    assert {tasks[task].reason for task in refuted} == {NO_TOOL_NEEDED}
+    assert {tasks[task].certificates[0].kind for task in refuted} == {"do-nothing"}
+
+
+def test_copying_and_removing_stand_in_for_moving() -> None:
+    """FIELD-019: without ``mv``, the log still gets into the archive; upstream's checker misses its reply."""
+    record = real.certificates("BFCL", "mv").tasks["multi_turn_base_1"]
+    certificate = record.certificates[0]
+    assert (certificate.answer, certificate.kind) == ("feasible", "semantic-redundancy")
+    assert certificate.criterion == "outcome"
+    calls = real.calls_of(record)
+    copied = calls.index(("cp", {"source": "log.txt", "destination": "archive"}))
+    assert calls[copied + 1] == ("rm", {"file_name": "log.txt"})
+
+
+def test_a_tool_that_says_the_same_satisfies_the_judge() -> None:
+    """``add_to_watchlist`` with a stock that is on the list shows the list."""
+    records = real.certificates("BFCL", "get_watchlist").tasks.values()
+    first = [record.certificates[0] for record in records]
+    refuted = [one for one in first if one.answer == "feasible"]
+    assert {one.criterion for one in refuted} == {"judge"}
+    assert any("add_to_watchlist" == call.name for one in refuted for call, _ in one.witness.calls())  # type: ignore[union-attr]
+
+
+def test_the_id_given_in_the_query() -> None:
+    """Paper 1, Appendix B.2: the user says who he is, so that nothing need be looked up (τ-bench)."""
+    record = real.certificates("TauBench", "get_user_details").tasks["airline_test_16"]
+    assert record.certificates[0].kind == "query-grounded"
+    assert record.certificates[0].criterion == "judge"
+    assert real.calls_of(record) == [("send_certificate", {"user_id": "ethan_martin_2396", "amount": 150})]
+
+
+def test_a_refuted_mask_is_repaired() -> None:
+    """The mask that stands takes a tool from every solution known: from mv's, and from cp's and rm's."""
+    record = real.certificates("BFCL", "mv").tasks["multi_turn_base_1"]
+    assert record.status == "repaired"
+    assert record.mask is not None
+    assert record.certificates[-1].mask == record.mask
+    assert record.certificates[-1].answer == "infeasible"
+    for certificate in record.certificates[:-1]:
+        assert certificate.witness is None or set(record.mask) & {
+            call.name for call, _ in certificate.witness.calls()
+        }
+
+
+def test_the_repaired_masks_make_an_environment(tmp_path: Path) -> None:
+    path = tmp_path / "masks.json"
+    repaired(real.manifest("TauBench"), real.certificates("TauBench")).write(path)
+    source = make_source(real.suite("TauBench"), "infeasible", masks=path)
+    assert len(source.task_ids) == 152 - 14
+
+
+def test_answers_do_not_depend_on_the_run() -> None:
+    task = make_source(real.suite("BFCL"), "clean", subset="multi_turn_base").get("multi_turn_base_1")
+    again = certify(real.suite("BFCL"), real.planner("BFCL"), task, frozenset({"mv"}), real.EFFORT)
+    assert again == real.certificates("BFCL", "mv").tasks["multi_turn_base_1"]
+
+
+@pytest.mark.parametrize("states", [0, 1, 7, 100])
+def test_a_search_stays_within_its_bound(states: int) -> None:
+    task = make_source(real.suite("BFCL"), "clean", subset="multi_turn_base").get("multi_turn_base_31")
+    search = Search(real.planner("BFCL"), task.masked(frozenset({"mv"})), Bound(states))
+    with pytest.raises(OutOfBound):
+        search.solve("judge")
+    assert search.states <= states + 1
+    bounded = decide(real.suite("BFCL"), real.planner("BFCL"), task.masked(frozenset({"mkdir"})), Bound(states))
+    assert bounded.states <= states + 1
+    assert bounded.answer in ("unknown", "infeasible")
+
+
+def test_a_witness_needs_each_of_its_calls() -> None:
+    """Without any one of them the checker refuses it; the shortest witness is kept."""
+    name = "TauBench"
+    made = real.certificates(name, "get_user_details")
+    source = make_source(real.suite(name), "clean")
+    long = [one.certificates[0] for one in made.tasks.values() if one.was_refuted]
+    for certificate in [one for one in long if one.witness is not None and len(one.witness.steps) > 2][:10]:
+        assert certificate.witness is not None
+        for at in range(len(certificate.witness.steps) - 1):
+            steps = certificate.witness.steps
+            shorter = replace(certificate.witness, steps=(*steps[:at], *steps[at + 1 :]))
+            task = source.get(certificate.task_id)
+            assert check(
+                real.suite(name), real.planner(name).rules, task, replace(certificate, witness=shorter)
+            )
+
+
+def test_the_bound_on_masks_holds() -> None:
+    task = make_source(real.suite("BFCL"), "clean", subset="multi_turn_base").get("multi_turn_base_1")
+    record = certify(
+        real.suite("BFCL"), real.planner("BFCL"), task, frozenset({"mv"}), Effort(real.EFFORT.search, masks=1)
+    )
+    assert (record.status, len(record.certificates)) == ("dropped", 1)
+
+
+def test_the_checker_imports_nothing_that_searches() -> None:
+    code = (
+        "import sys\n"
+        "import toolenv.feasibility.certificates.checker, envs_registry.bfcl.claims, "
+        "envs_registry.tau_bench.claims\n"
+        "names = ('search', 'certify', 'candidates', 'planning', 'witness', 'hitting', 'repair')\n"
+        "found = [m for m in sys.modules if m.startswith(('toolenv.feasibility', 'envs_registry')) "
+        "and m.rpartition('.')[2] in names]\n"
+        "print(found)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert ended.stdout.strip() == "[]"
