@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from toolenv.actions import check_action
 from toolenv.errors import ContextWindowError, ServerError
 from toolenv.ledger import AGENT, Ledger, add_ledgers, kept_of, read_ledger, under_role, write_ledger
 from toolenv.policy import Policy
@@ -15,7 +16,6 @@ from toolenv.types import (
     Observation,
     ToolCalls,
     Usage,
-    check_action,
     total_usage,
 )
 from toolenv.usage import as_retried

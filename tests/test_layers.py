@@ -14,6 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 
 SUPPORT = (
+    "actions",
     "arguments",
     "canonical",
     "coercion",

@@ -10,6 +10,7 @@ import numpy
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 
+from toolenv.actions import check_action
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.judge import judge
 from toolenv.live import LiveEpisode
@@ -19,7 +20,7 @@ from toolenv.spaces import ActionSpace, ObservationSpace
 from toolenv.task import Task
 from toolenv.trace import Ending, Trace
 from toolenv.transcript import render_conversation
-from toolenv.types import Action, Observation, ToolSpec, Usage, check_action
+from toolenv.types import Action, Observation, ToolSpec, Usage
 
 
 class ToolEnv(gymnasium.Env[Observation, Action]):

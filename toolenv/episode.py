@@ -81,7 +81,8 @@ class Episode:
         """
         if data.get("version") != EPISODE_VERSION:
             raise DataCorruptError(
-                f"episode version {data.get('version')!r} cannot be read; this toolenv reads {EPISODE_VERSION}"
+                f"episode version {data.get('version')!r} cannot be read; this toolenv reads "
+                f"{EPISODE_VERSION}"
             )
         plain = {name: data[name] for name in cls.__slots__}
         return cls(**{**plain, "flags": tuple(plain["flags"])})

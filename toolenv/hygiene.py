@@ -12,11 +12,21 @@ from toolenv.types import Action, Malformed, Stop
 TEXT_LIMIT = 200_000
 """Characters of an agent's own text that are kept."""
 
+NAME_LIMIT = 500
+"""Characters of a tool's name, a call's id or a problem that are kept."""
+
 
 def clean_text(text: str) -> str:
     """``text`` as valid Unicode, and cut where it is longer than anybody reads."""
     if len(text) > TEXT_LIMIT:
         text = cut(text, TEXT_LIMIT)
+    return text if text.isascii() else mend_surrogates(text)
+
+
+def clean_name(text: str) -> str:
+    """The name or id of a call, or what is wrong with it: short, and valid Unicode."""
+    if len(text) > NAME_LIMIT:
+        text = cut(text, NAME_LIMIT)
     return text if text.isascii() else mend_surrogates(text)
 
 

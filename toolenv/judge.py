@@ -142,6 +142,8 @@ def _score(task: Task, trace: Trace, decision: Decision) -> Score:
         # A task that no behaviour can be judged on is not failed by stopping either.
         unassessable = "no_reference" in task.flags and task.reference.score(trace).success is None
         return Score(None if unassessable else False, "stopped")
+    if trace.ending == "truncated":
+        return Score(False, "the decisions ran out")
     if trace.ending == "context_window":
         return Score(False, "the conversation outgrew the model's context window")
     return task.reference.score(trace)

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Mapping
 
 from toolenv.errors import ServerError, ToolFault
-from toolenv.hygiene import clean_action, clean_text
+from toolenv.hygiene import clean_action, clean_name, clean_text
 from toolenv.json_values import UnusableValueError, clean_json
 from toolenv.judge import decide_text
 from toolenv.kernel.protocol import Slot, shown_tools
@@ -28,6 +28,9 @@ from toolenv.types import (
     Usage,
 )
 from toolenv.user import User, conversation
+
+MAX_CALLS = 128
+"""Calls in one decision; more are no decision."""
 
 RAW_LIMIT = 20_000
 """Characters of an unreadable output that go back into the conversation."""
@@ -127,7 +130,7 @@ class LiveEpisode:
         action = clean_action(action)
         self._trace = None
         self._decisions += 1
-        if isinstance(action, ToolCalls) and action.calls:
+        if isinstance(action, ToolCalls) and 0 < len(action.calls) <= MAX_CALLS:
             self._call_tools(action)
         elif isinstance(action, Message):
             self._say(action)
@@ -150,7 +153,8 @@ class LiveEpisode:
 
     def _call_tools(self, action: ToolCalls) -> None:
         calls = tuple(map(self._accept, action.calls))
-        self._messages.append(ChatMessage("assistant", action.text, calls))
+        # The agent sees copies: what it does to them must not reach the trace or the world.
+        self._messages.append(ChatMessage("assistant", action.text, tuple(map(_copied, calls))))
         results = tuple(map(self._answer, calls))
         taken = ToolCalls(calls, action.text, usage=action.usage, raw=action.raw)
         self._steps.append(Step(self._turn, taken, results))
@@ -193,7 +197,9 @@ class LiveEpisode:
 
     def _answer_malformed(self, action: Action) -> None:
         if not isinstance(action, Malformed):
-            action = Malformed("", "a tool call without any call", usage=action.usage)
+            many = isinstance(action, ToolCalls) and action.calls
+            why = f"more than {MAX_CALLS} calls at once" if many else "a tool call without any call"
+            action = Malformed("", why, usage=action.usage)
         self._steps.append(Step(self._turn, action))
         self._messages.append(ChatMessage("assistant", action.raw[:RAW_LIMIT] or "(no output)"))
         complaint = f"Error: your last output could not be used: {action.why}."
@@ -209,15 +215,16 @@ class LiveEpisode:
     def _accept(self, call: ToolCall) -> ToolCall:
         """The call under the tool's own name, with clean arguments and an id of its own."""
         spec = self._lookup.get(call.name)
-        name = call.name if spec is None else spec.name
-        call_id = self._unused_id(call.id)
+        name = clean_name(call.name) if spec is None else spec.name
+        call_id = self._unused_id(clean_name(call.id))
+        problem = clean_name(call.problem)
         try:
             arguments, mended = clean_json(call.arguments)
         except UnusableValueError as error:
-            return ToolCall(name, {}, call_id, call.problem or str(error))
+            return ToolCall(name, {}, call_id, problem or str(error))
         if mended:
             self._mended.add(call_id)
-        return ToolCall(name, arguments, call_id, call.problem)
+        return ToolCall(name, arguments, call_id, problem)
 
     def _unused_id(self, wanted: str) -> str:
         number = len(self._call_ids)
@@ -246,6 +253,10 @@ class LiveEpisode:
         if call.name in self.task.terminal_tools and result.kind == "ok":
             self.end("terminal_tool")
         return result
+
+
+def _copied(call: ToolCall) -> ToolCall:
+    return ToolCall(call.name, clean_json(call.arguments)[0], call.id, call.problem)
 
 
 _NOT_RUN = ToolResult("Error: not run, the episode had ended.", "tool_error")

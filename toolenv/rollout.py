@@ -8,13 +8,14 @@ from typing import Any, cast
 
 import gymnasium
 
+from toolenv.actions import check_action
 from toolenv.env import ToolEnv
 from toolenv.episode import Episode
 from toolenv.errors import ContextWindowError, ServerError, UsageError
 from toolenv.judge import Verdict
 from toolenv.policy import Policy, PolicyFunction, Privileged, as_policy
 from toolenv.trace import Ending, Trace
-from toolenv.types import Action, Observation, check_action
+from toolenv.types import Action, Observation
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,12 @@ from typing import Any
 import numpy
 from gymnasium import Space
 
+from toolenv.actions import problem_of
 from toolenv.sampling import sample_action, sample_text
 from toolenv.types import (
     Action,
     ChatMessage,
-    Malformed,
-    Message,
     Observation,
-    Stop,
-    ToolCall,
-    ToolCalls,
     ToolSpec,
 )
 
@@ -38,10 +34,8 @@ class ActionSpace(Space[Action]):
         return False
 
     def contains(self, x: Any) -> bool:
-        """Whether ``x`` is an action."""
-        if isinstance(x, ToolCalls):
-            return all(isinstance(call, ToolCall) and isinstance(call.name, str) for call in x.calls)
-        return isinstance(x, Message | Stop | Malformed)
+        """Whether ``x`` is an action, all its parts included."""
+        return not problem_of(x)
 
     def sample(self, mask: Sequence[ToolSpec] | None = None, probability: None = None) -> Action:
         """A random action.

@@ -7,11 +7,10 @@ allow only ``[a-zA-Z0-9_-]{1,64}`` get :attr:`ToolSpec.wire_name`, and an enviro
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
-
-from toolenv.errors import UsageError
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Label: TypeAlias = Literal["feasible", "infeasible"]
@@ -38,11 +37,11 @@ class ToolSpec:
     wire_name: str = ""
 
     def to_openai(self) -> dict[str, Any]:
-        """The ``{"type": "function", …}`` form of OpenAI-compatible servers, under the wire name."""
+        """The ``{"type": "function", …}`` form of OpenAI-compatible servers, under the wire name; a copy."""
         function = {
             "name": self.wire_name or self.name,
             "description": self.description,
-            "parameters": self.parameters,
+            "parameters": copy.deepcopy(dict(self.parameters)),
         }
         return {"type": "function", "function": function}
 
@@ -186,33 +185,6 @@ class Malformed:
 
 
 Action: TypeAlias = ToolCalls | Message | Stop | Malformed
-_ACTION_TYPES = (ToolCalls, Message, Stop, Malformed)
-
-
-def check_action(action: object, giver: str) -> Action:
-    """``action``, if it is one.
-
-    Raises:
-        UsageError: it is not; the message names who gave it and what it is.
-    """
-    if isinstance(action, _ACTION_TYPES) and _is_sound(action):
-        return action
-    raise UsageError(
-        f"{giver} gave {type(action).__name__} {action!r:.200}; an action is one of ToolCalls, Message, Stop, "
-        "Malformed, its texts are str, its calls ToolCall, and a confidence lies from 0 to 1"
-    )
-
-
-def _is_sound(action: Action) -> bool:
-    """Whether the parts of an action are of the right types."""
-    if isinstance(action, ToolCalls):
-        named = all(isinstance(call, ToolCall) and isinstance(call.name, str) for call in action.calls)
-        return named and isinstance(action.text, str)
-    if isinstance(action, Message):
-        return isinstance(action.text, str)
-    if isinstance(action, Malformed):
-        return isinstance(action.raw, str) and isinstance(action.why, str)
-    return isinstance(action.reason, str) and (action.confidence is None or 0 <= action.confidence <= 1)
 
 
 class ToolResult(NamedTuple):

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from envs_registry.bfcl.load import data_folder
 from envs_registry.bfcl.multi_turn_rules import MultiTurnReference, run
-from envs_registry.bfcl.shapes import Store, may_be
+from envs_registry.bfcl.shapes import Shape, Store, may_be
 from envs_registry.bfcl.static_facts import BackendFacts, ToolFacts, backend_facts
 from toolenv.feasibility.certificates.grounding import strings
 from toolenv.feasibility.certificates.records import Claim
@@ -103,11 +103,7 @@ class BFCLRules:
         if text.startswith(ERROR):
             return "any tool can be made to fail"
         stores = _stores(reference)
-        able = [
-            name
-            for name, tool in left(task, turn).items()
-            if any(may_be(text, shape, stores[tool.backend]) for shape in tool.returns)
-        ]
+        able = [name for name, tool in left(task, turn).items() if _may_return(tool, text, stores)]
         return f"{able[0]} may return {text!r:.200}" if able else ""
 
 
@@ -218,6 +214,17 @@ def store_of(backend: str, view: Mapping[str, Mapping[str, Any]]) -> Store:
         later=facts.later,
         adjusted=facts.adjusted,
     )
+
+
+def _may_return(tool: ToolFacts, text: str, stores: Mapping[str, Store]) -> bool:
+    store = stores[tool.backend]
+    return any(may_be(text, shape, store) for shape in shapes_of(tool, store))
+
+
+def shapes_of(tool: ToolFacts, store: Store) -> tuple[Shape, ...]:
+    """What a tool can return in such a world."""
+    is_short = store.initial.get("long_context") is False and "long_context" not in store.written
+    return tool.short_returns if is_short else tool.returns
 
 
 def informing(reference: MultiTurnReference, turn: int) -> Iterator[str]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from envs_registry.bfcl.syntax import is_name
+from envs_registry.bfcl.syntax import is_name, own_name
+
+
+class WithoutLongContext(ast.NodeTransformer):
+    """Leaves out what only happens in long contexts."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
+        """``if self.long_context: … else: …`` → what is after the ``else``."""
+        self.generic_visit(node)
+        return (node.orelse or [ast.Pass()]) if own_name(node.test) == "long_context" else node
 
 
 def return_statements(body: Iterable[ast.stmt]) -> Iterator[tuple[ast.Return, bool]]:

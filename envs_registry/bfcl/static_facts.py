@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any, Final
 
 from envs_registry.bfcl.backends import FILES
 from envs_registry.bfcl.effects import Effects
+from envs_registry.bfcl.leaving import WithoutLongContext
 from envs_registry.bfcl.returns import Returns
 from envs_registry.bfcl.shapes import Shape
 from toolenv.errors import DataCorruptError
@@ -41,6 +43,7 @@ class ToolFacts:
         shrinks: those of them into which it never puts anything that was not there.
         sets: the constants it may set an attribute to, for those that it changes in no other way.
         returns: the shapes of what it returns; errors it raises are not among them.
+        short_returns: those of them that it returns outside of long contexts.
         draws: whether it takes from the random stream.
     """
 
@@ -49,6 +52,7 @@ class ToolFacts:
     shrinks: frozenset[str]
     sets: Mapping[str, tuple[Any, ...]]
     returns: tuple[Shape, ...]
+    short_returns: tuple[Shape, ...]
     draws: bool
 
 
@@ -80,6 +84,7 @@ def _read(file: Path, name: str) -> BackendFacts:
         raise DataCorruptError(f"{file} defines no class {name}")
     methods = {one.name: one for one in found.body if isinstance(one, ast.FunctionDef)}
     effects, returns = Effects(methods), Returns(methods)
+    short = Returns({name: WithoutLongContext().visit(deepcopy(one)) for name, one in methods.items()})
     tools = {
         tool: ToolFacts(
             backend=name,
@@ -87,6 +92,7 @@ def _read(file: Path, name: str) -> BackendFacts:
             shrinks=effects.shrinks(tool),
             sets=effects.sets(tool),
             returns=returns.of(tool),
+            short_returns=short.of(tool),
             draws=effects.draws(tool),
         )
         for tool in methods

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolenv.actions import check_action
 from toolenv.agents.chat import to_action
 from toolenv.model_server.outcome import Reply, read_reply
 from toolenv.names import with_wire_names
-from toolenv.types import Stop, ToolSpec, Usage, check_action
+from toolenv.types import Stop, ToolSpec, Usage
 
 TOOLS = with_wire_names([ToolSpec("math.add", "Sum."), ToolSpec("transfer_funds", "Send money.")])
 

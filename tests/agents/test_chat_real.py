@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from tests.support.real_model import RealServer
+from toolenv.actions import check_action
 from toolenv.agents.chat import ChatPolicy
 from toolenv.agents.settings import ChatSettings
 from toolenv.errors import ContextWindowError, PreflightError
 from toolenv.names import with_wire_names
-from toolenv.types import ChatMessage, Observation, ToolCall, ToolSpec, check_action
+from toolenv.types import ChatMessage, Observation, ToolCall, ToolSpec
 
 pytestmark = pytest.mark.real_model
 

@@ -21,6 +21,7 @@ from toolenv import (
     ToolCalls,
     ToolEnv,
     Trace,
+    Usage,
 )
 from toolenv.errors import UnknownNameError, UsageError
 
@@ -316,18 +317,62 @@ def test_render_prints_the_conversation_without_obeying_it() -> None:
 
 
 @pytest.mark.parametrize(
-    "action",
+    ("action", "part"),
     [
-        Message(None),  # type: ignore[arg-type]
-        ToolCalls(({"name": "pay"},)),  # type: ignore[arg-type]
-        ToolCalls((ToolCall(7, {}),)),  # type: ignore[arg-type]
-        Stop(confidence=float("nan")),
-        Stop(confidence=1.5),
-        Malformed("text", None),  # type: ignore[arg-type]
+        (Message(None), "Message.text is NoneType"),  # type: ignore[arg-type]
+        (ToolCalls(({"name": "pay"},)), r"calls\[0\] is dict"),  # type: ignore[arg-type]
+        (ToolCalls((ToolCall(7, {}),)), r"calls\[0\].name is int"),  # type: ignore[arg-type]
+        (ToolCalls((ToolCall("pay", '{"amount": 1}'),)), "the arguments of .* are str"),  # type: ignore[arg-type]
+        (ToolCalls((ToolCall("pay", None),)), "the arguments of .* are NoneType"),  # type: ignore[arg-type]
+        (ToolCalls((ToolCall("pay", {}, id={}),)), r"calls\[0\].id is dict"),  # type: ignore[arg-type]
+        (ToolCalls(ToolCall("pay", {})), "ToolCalls.calls is ToolCall"),  # type: ignore[arg-type]
+        (ToolCalls(iter(())), "ToolCalls.calls is tuple_iterator"),  # type: ignore[arg-type]
+        (Stop(confidence=float("nan")), "Stop.confidence is float"),
+        (Stop(confidence=1.5), "Stop.confidence is float"),
+        (Stop(confidence="high"), "Stop.confidence is str"),  # type: ignore[arg-type]
+        (Malformed("text", None), "Malformed.why is NoneType"),  # type: ignore[arg-type]
+        (Message("", usage={"input_tokens": 3}), "the usage is dict"),  # type: ignore[arg-type]
+        (Message("", usage=Usage(-7, 2)), "Usage.input_tokens is int -7"),
+        (Message("", usage=Usage(1, 1.5)), "Usage.output_tokens is float"),  # type: ignore[arg-type]
     ],
 )
-def test_an_action_with_parts_of_the_wrong_type_is_a_programmers_mistake(action: Action) -> None:
+def test_a_wrong_part_of_an_action_is_named_and_nothing_has_happened(action: Action, part: str) -> None:
     made = env()
-    made.reset()
-    with pytest.raises(UsageError, match=type(action).__name__):
+    observation, _ = made.reset(options={"task_id": "pay-7"})
+    assert action not in made.action_space
+    with pytest.raises(UsageError, match=part):
         made.step(action)
+    assert made.trace.steps == ()
+    assert made.step(call("nothing"))[0].turns_left == observation.turns_left - 1
+
+
+def test_what_a_policy_does_to_an_observation_changes_nothing() -> None:
+    made = env()
+    made.reset(options={"task_id": "pay-7"})
+    observation, *_ = made.step(call("pay", account="A1", amount=99))
+    observation.messages[-2].calls[0].arguments.update(amount=7)  # type: ignore[attr-defined]
+    observation.tools[0].to_openai()["function"]["parameters"]["properties"].clear()
+    assert made.trace.calls()[0][0].arguments == {"account": "A1", "amount": 99}
+    assert made.tools[0].parameters["properties"]
+    assert made.step(Message("Paid."))[1] == 0.0
+
+
+def test_too_many_or_too_long_calls_are_bounded() -> None:
+    made = env()
+    made.reset(options={"task_id": "pay-7"})
+    observation, *_ = made.step(ToolCalls((ToolCall("nothing"),) * 129))
+    assert "more than 128 calls" in observation.messages[-1].content
+    made.step(ToolCalls((ToolCall("x" * 3_000_000, {}, "\ud83c" * 3_000_000),)))
+    ((kept, _),) = made.trace.calls()
+    assert (len(kept.name), len(kept.id)) == (500, 500)
+    json.dumps(made.trace.to_json(), ensure_ascii=False).encode()
+
+
+def test_running_out_of_decisions_is_no_success_even_after_the_right_call() -> None:
+    made = env()
+    made.reset(options={"task_id": "pay-7"})
+    made.step(call("pay", account="A1", amount=7))
+    for _ in range(2):
+        made.step(Malformed("<", "broken"))
+    *_, info = made.step(Malformed("<", "broken"))
+    assert (info["verdict"]["success"], info["verdict"]["why"]) == (False, "the decisions ran out")

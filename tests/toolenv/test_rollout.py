@@ -177,7 +177,7 @@ def test_field_079_an_exception_s_text_is_valid_unicode() -> None:
 @pytest.mark.parametrize("bad", [{"name": "pay"}, None, "STOP", ("pay", {}), Stop], ids=repr)
 def test_what_is_no_action_names_the_policy_and_its_type(bad: Any) -> None:
     with pytest.raises(
-        UsageError, match=rf"policy 'playing' gave {type(bad).__name__} .*; an action is one of"
+        UsageError, match=rf"policy 'playing' gave no action: {type(bad).__name__} .* is none of"
     ):
         playing(bad)
 

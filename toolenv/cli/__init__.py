@@ -26,7 +26,20 @@ INTERRUPTED = 130
 def main() -> None:
     """Run the command line; an error of ours is one line on stderr and exit status 2."""
     # Commands register themselves on import.
-    from toolenv.cli import annotate, arm, build, certify, data, envs, play, quickstart, report, rescore, run, validate  # noqa: F401
+    from toolenv.cli import (  # noqa: F401
+        annotate,
+        arm,
+        build,
+        certify,
+        data,
+        envs,
+        play,
+        quickstart,
+        report,
+        rescore,
+        run,
+        validate,
+    )
     from toolenv.cli.execute import Interrupted
 
     # `module:attribute` agents live where the user is. Last, so that no file there hides a library.

@@ -50,7 +50,7 @@ def find_problems(folder: Path, files: Mapping[str, str]) -> list[Problem]:
         The differences in path order; empty if the folder is exactly what the manifest says. Byte code that
         Python leaves beside sources (``__pycache__``) is no difference.
     """
-    problems = [problem for path, digest in files.items() if (problem := _problem(folder, path, digest))]
+    problems = [problem for path, digest in files.items() if (problem := problem_of(folder, path, digest))]
     problems += [Problem(path, "unexpected") for path in _others(folder) if path not in files]
     return sorted(problems, key=lambda problem: problem.path)
 
@@ -71,7 +71,8 @@ def path_from(folder: str, name: str) -> str:
     return name if folder == "." else f"{folder}/{name}"
 
 
-def _problem(folder: Path, path: str, expected: str) -> Problem | None:
+def problem_of(folder: Path, path: str, expected: str) -> Problem | None:
+    """How a file differs from the sha256 it should have; ``None`` if it does not."""
     if not (folder / path).is_file():
         return Problem(path, "missing", expected)
     found = file_hash(folder / path)

@@ -13,6 +13,7 @@ from toolenv.data.manifest import Problem, find_problems
 from toolenv.data.obtain import obtain
 from toolenv.data.record import record_of, write_record
 from toolenv.data.source import DataSource
+from toolenv.data.stamps import stamp_of
 from toolenv.data.swap import swap_in, workshop
 from toolenv.errors import DataCorruptError, DataMissingError
 
@@ -61,10 +62,12 @@ class Pull:
         take(self.source, copy, fresh)
         if copy.layout.derived:
             self._reader()(copy.folder, fresh)
-        problems = find_problems(fresh, self.source.files(copy.layout.gives))
+        files = self.source.files(copy.layout.gives)
+        stamps = {path: stamp for path in files if (stamp := stamp_of(fresh / path))}
+        problems = find_problems(fresh, files)
         if problems:
             raise DataCorruptError(_summary(self.source, problems))
-        write_record(record_of(self.source, copy.layout, self.origin), fresh)
+        write_record(record_of(self.source, copy.layout, self.origin, stamps), fresh)
 
     def _refuse_hopeless(self) -> None:
         """What is sure to fail fails before anything is downloaded."""

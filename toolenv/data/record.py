@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from toolenv.data.manifest import RECORD_NAME
 from toolenv.data.source import DataSource, Layout, Wheel
+
+Stamp: TypeAlias = tuple[int, int]
+"""A file's size in bytes and its time of change in nanoseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +26,7 @@ class PullRecord:
         layout: the form of the copy it was taken from.
         parts: the parts that are there.
         origin: the folder or file of ``--from``, or ``""`` for the network.
+        stamps: of each file when its hash was last found right; a file without one is hashed when looked at.
     """
 
     key: str
@@ -30,10 +36,13 @@ class PullRecord:
     layout: str
     parts: tuple[str, ...]
     origin: str = ""
+    stamps: Mapping[str, Stamp] = field(default_factory=dict)
 
 
-def record_of(source: DataSource, layout: Layout, origin: Path | None) -> PullRecord:
-    """The record of a pull of that layout."""
+def record_of(
+    source: DataSource, layout: Layout, origin: Path | None, stamps: Mapping[str, Stamp]
+) -> PullRecord:
+    """The record of a pull of that layout; ``stamps`` of its files, all of which were found right."""
     pins = [source.fetch.sha256] if isinstance(source.fetch, Wheel) else []
     pins += [f"{archive.repository}@{archive.commit}" for archive in source.archives]
     return PullRecord(
@@ -44,6 +53,7 @@ def record_of(source: DataSource, layout: Layout, origin: Path | None) -> PullRe
         layout=layout.name,
         parts=layout.gives,
         origin="" if origin is None else str(origin),
+        stamps=stamps,
     )
 
 
@@ -56,6 +66,13 @@ def read_record(folder: Path) -> PullRecord | None:
     """The record in a folder; ``None`` if there is none that can be read."""
     try:
         raw = json.loads((folder / RECORD_NAME).read_text(encoding="utf-8"))
-        return PullRecord(**{**raw, "pins": tuple(raw["pins"]), "parts": tuple(raw["parts"])})
-    except (OSError, ValueError, TypeError, KeyError):
+        return PullRecord(
+            **{**raw, "pins": tuple(raw["pins"]), "parts": tuple(raw["parts"]), "stamps": _stamps(raw)}
+        )
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
+
+
+def _stamps(raw: Mapping[str, Any]) -> dict[str, Stamp]:
+    """Records of pulls before there were stamps have none."""
+    return {path: (size, changed) for path, (size, changed) in raw.get("stamps", {}).items()}

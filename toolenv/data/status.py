@@ -1,14 +1,16 @@
-"""What is at a data set's place, going by the pull's record and by which files exist. Hashes nothing."""
+"""What is at a data set's place, going by the pull's record; files that have changed since are hashed."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from toolenv.data.manifest import missing_files
-from toolenv.data.record import PullRecord, read_record
+from toolenv.data.manifest import Problem
+from toolenv.data.record import PullRecord, Stamp, read_record
 from toolenv.data.source import DataSource
+from toolenv.data.stamps import check
 from toolenv.errors import DataCorruptError, DataMissingError
 
 State: TypeAlias = Literal["absent", "whole", "partial", "outdated", "damaged"]
@@ -22,12 +24,16 @@ class Found:
         source, target: the data set and its place.
         state: see :class:`DataStatus`.
         record: of the pull; ``None`` if there is none that can be read.
+        problems: files that are missing or changed, where the state is ``damaged``.
+        stamps: of the files that are right.
     """
 
     source: DataSource
     target: Path
     state: State
     record: PullRecord | None = None
+    problems: tuple[Problem, ...] = ()
+    stamps: Mapping[str, Stamp] = field(default_factory=dict)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -41,23 +47,30 @@ class Found:
 
 
 def look(source: DataSource, target: Path) -> Found:
-    """Look at a data set's place."""
+    """Look at a data set's place. Costs a ``stat`` per file, and a hash where that is not as recorded."""
     if not target.exists():
         return Found(source, target, "absent")
     record = read_record(target)
     if record is None:
         return Found(source, target, "damaged")
-    return Found(source, target, _state(source, target, record), record)
+    if record.manifest != source.manifest_hash:
+        return Found(source, target, "outdated", record)
+    parts = _known_parts(source, record)
+    checked = check(target, source.files(parts), record.stamps)
+    undamaged: State = "partial" if source.missing_parts(parts) else "whole"
+    state = "damaged" if checked.problems else undamaged
+    return Found(source, target, state, record, checked.problems, checked.stamps)
 
 
 @dataclass(frozen=True, slots=True)
 class DataStatus:
-    """One row of ``toolenv data status``. Nothing is hashed for it.
+    """One row of ``toolenv data status``.
 
     Attributes:
         key, title, version, licence, attribution: of the data set, see :class:`DataSource`.
         state: ``absent``; ``whole``; ``partial`` (verified, but parts are lacking); ``outdated`` (verified
-            against another manifest than this version's); ``damaged`` (files are gone, or no pull made it).
+            against another manifest than this version's); ``damaged`` (files are gone or changed, or no pull
+            made it).
         path: where it is or would be.
         size: bytes of the manifest's files that are there.
         layout: the form of the copy it was taken from, or ``""``.
@@ -114,10 +127,7 @@ def complaint(found: Found) -> DataMissingError | DataCorruptError:
             f"{target} was checked against manifest {found.record.manifest[:12]} of {source.title}, and this "
             f"version needs {source.manifest_hash[:12]} ({source.version}); replace it with: {command}"
         )
-    lost = missing_files(target, found.files)
-    return DataCorruptError(
-        f"{target} lacks {lost[0]} and {len(lost) - 1} more since the pull; repair it with: {command}"
-    )
+    return DataCorruptError(f"{_damage(found)} since the pull; repair it with: {command} --force")
 
 
 def lacking(found: Found, part: str) -> DataMissingError:
@@ -128,13 +138,12 @@ def lacking(found: Found, part: str) -> DataMissingError:
     )
 
 
-def _state(source: DataSource, target: Path, record: PullRecord) -> State:
-    if record.manifest != source.manifest_hash:
-        return "outdated"
-    parts = _known_parts(source, record)
-    if missing_files(target, source.files(parts)):
-        return "damaged"
-    return "partial" if source.missing_parts(parts) else "whole"
+def _damage(found: Found) -> str:
+    first, more = found.problems[0], len(found.problems) - 1
+    others = f" (and {more} more files are gone or changed)" if more else ""
+    if first.kind == "missing":
+        return f"{found.target} lacks {first.path}{others}"
+    return f"{found.target / first.path} is not what was pulled, its sha256 has changed{others}"
 
 
 def _known_parts(source: DataSource, record: PullRecord) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 from toolenv.data.definitions import load_source
 from toolenv.data.manifest import RECORD_NAME, Problem, find_problems
 from toolenv.data.places import VARIABLE, data_root
+from toolenv.data.record import read_record
 from toolenv.data.source import DataSource
-from toolenv.data.status import DataStatus, complaint, lacking, look, status_of
+from toolenv.data.stamps import note
+from toolenv.data.status import DataStatus, Found, complaint, lacking, look, status_of
 from toolenv.errors import DataError, ToolEnvError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -80,7 +82,9 @@ class DataStore:
         return self.root / self.source(key).key
 
     def require(self, key: str, *parts: str) -> Path:
-        """The folder of a data set that is there. Cheap: looks for the files, reads only the pull's record.
+        """The folder of a data set that is there. Cheap: asks for each file's size and time of change.
+
+        A file for which these are not as at the pull is hashed.
 
         Args:
             key: the data set.
@@ -88,14 +92,15 @@ class DataStore:
 
         Raises:
             DataMissingError: it, or a part of it, is absent; the message holds the command that fetches it.
-            DataCorruptError: what is there was not pulled, is of another version, or has lost files.
+            DataCorruptError: what is there was not pulled, is of another version, or has files that are gone
+                or changed; names a file and the command.
             UnknownNameError: there is no such data set, or no such part of it.
         """
         source, target = self.source(key), self.path(key)
         for part in parts:
             if part not in source.parts:
                 raise UnknownNameError("part", part, source.parts, f"data set {source.key}")
-        found = look(source, target)
+        found = _look(source, target)
         if found.state not in ("whole", "partial"):
             raise complaint(found)
         for part in parts:
@@ -114,7 +119,7 @@ class DataStore:
         """Get a data set, check every file against its manifest, and only then put it in place.
 
         Killed at any moment, it leaves a whole copy, the old or the new, or none. Several at once wait for
-        the first. What is whole already stays. Nothing of the data set is run.
+        the first. What is whole already stays, what is damaged is replaced. Nothing of the data set is run.
 
         Args:
             key: the data set.
@@ -146,8 +151,9 @@ class DataStore:
                     if self._is_due(source, target, force):
                         order.into(target)
             else:
-                report(f"{source.title} is whole at {target}")
-        return status_of(look(source, target))
+                ignored = f" and stays as it is: {from_directory} was not read" if from_directory else ""
+                report(f"{source.title} is whole at {target}{ignored}")
+        return status_of(_look(source, target))
 
     def verify(self, key: str) -> list[Problem]:
         """Hash every file of a data set that is there.
@@ -160,17 +166,18 @@ class DataStore:
             DataCorruptError: no pull put it there, so that nothing says what it should be.
         """
         source, target = self.source(key), self.path(key)
-        found = look(source, target)
+        found = _look(source, target)
         if found.record is None:
             raise complaint(found)
         problems = find_problems(target, found.files)
+        _distrust(problems, found)
         if found.state == "outdated":
             problems.append(Problem(RECORD_NAME, "changed", source.manifest_hash, found.record.manifest))
         return problems
 
     def status(self) -> list[DataStatus]:
         """One row per data set, by key."""
-        return [status_of(look(self.source(key), self.path(key))) for key in self.keys]
+        return [status_of(_look(self.source(key), self.path(key))) for key in self.keys]
 
     def _is_due(self, source: DataSource, target: Path, force: bool) -> bool:
         """Whether there is anything to pull.
@@ -178,7 +185,7 @@ class DataStore:
         Raises:
             DataCorruptError: a folder is in the way that may be the user's own.
         """
-        found = look(source, target)
+        found = _look(source, target)
         if found.record is None and found.state != "absent" and not force:
             raise complaint(found)
         return force or found.state != "whole"
@@ -186,6 +193,23 @@ class DataStore:
 
 def _plain(key: str) -> str:
     return "".join(character for character in key.casefold() if character.isalnum())
+
+
+def _look(source: DataSource, target: Path) -> Found:
+    """Look, and note what had to be hashed for it."""
+    found = look(source, target)
+    if found.record is not None and found.state != "outdated" and found.stamps != found.record.stamps:
+        note(found.stamps, found.record, target)
+    return found
+
+
+def _distrust(problems: Iterable[Problem], found: Found) -> None:
+    """Forget the stamps of files that were found changed though their stamps are right."""
+    record = read_record(found.target)
+    changed = {problem.path for problem in problems if problem.kind == "changed"}
+    if record is not None and changed & record.stamps.keys():
+        kept = {path: stamp for path, stamp in record.stamps.items() if path not in changed}
+        note(kept, record, found.target)
 
 
 @contextmanager

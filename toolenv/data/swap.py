@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 
 @contextmanager
@@ -19,14 +20,24 @@ def exclusive(target: Path, waiting: Callable[[], None]) -> Iterator[None]:
         target: the folder that will be put in place. Its parent is made if absent.
         waiting: called once if another process or thread holds the lock.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # The lock file stays: deleting it would let two processes lock two different files.
-    with _beside(target, "lock").open("a") as handle:
+    with _lock_file(target) as handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             waiting()
             fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
+def exclusive_or_busy(target: Path) -> Iterator[None]:
+    """As :func:`exclusive`, but waits for nobody.
+
+    Raises:
+        BlockingIOError: another process or thread holds the lock.
+    """
+    with _lock_file(target) as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
 
 
@@ -47,6 +58,12 @@ def swap_in(fresh: Path, target: Path, work: Path) -> None:
     if target.exists():
         os.rename(target, work / "replaced")
     os.rename(fresh, target)
+
+
+def _lock_file(target: Path) -> TextIO:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # The lock file stays: deleting it would let two processes lock two different files.
+    return _beside(target, "lock").open("a")
 
 
 def _beside(target: Path, what: str) -> Path:

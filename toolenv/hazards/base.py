@@ -95,6 +95,11 @@ class Instance:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def armed(self) -> frozenset[str]:
+        """The armed tool, and those that are armed beside it."""
+        return frozenset((self.tool, *self.parameters.get("also", ())))
+
+    @property
     def facts(self) -> Mapping[str, Any]:
         """What traces say of it."""
         return {"name": self.hazard, "mode": self.mode, "tool": self.tool, "seed": self.seed}
@@ -202,7 +207,7 @@ class OutputHazard:
     """
 
     def __init__(self, instance: Instance, change: Callable[[Any], Any]) -> None:
-        self.tool, self.facts, self._change = instance.tool, instance.facts, change
+        self.armed, self.facts, self._change = instance.armed, instance.facts, change
         self._known: dict[str, ToolResult | None] = {}
 
     def tools(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:

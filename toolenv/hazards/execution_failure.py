@@ -75,17 +75,24 @@ class ExecutionFailure:
 KIND = ExecutionFailure()
 
 
+WITHDRAWN = "Error: {tool} has been withdrawn and is no longer provided."
+
+
 class FailingTool:
-    """A tool whose calls fail: the first few, or all.
+    """Tools whose calls fail: the first few, or all.
 
     Args:
-        instance: ``parameters`` holds the number of ``failures``; all calls fail where it does not.
+        instance: ``parameters`` holds the number of ``failures``; all calls fail where it does not. ``also``
+        names
+            tools that fail beside the armed one. ``withdrawn`` says that after the failures, which look as
+            ever, the tools turn out to be gone: then nothing is to be recovered.
     """
 
     def __init__(self, instance: Instance) -> None:
-        self.tool, self.facts = instance.tool, instance.facts
+        self.armed, self.facts = instance.armed, instance.facts
         self._instance = instance
         self._failures: int | None = instance.parameters.get("failures")
+        self._withdrawn = bool(instance.parameters.get("withdrawn"))
         self._texts = _CAUSES[instance.mode.partition("-")[2]]
 
     def tools(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
@@ -94,18 +101,20 @@ class FailingTool:
 
     def perturb(self, call: ToolCall, slot: Slot, answer: Answer) -> Perturbed:
         """A failure without effect on the world; what is wrong with a call itself is said as ever."""
-        if self._failures is not None and slot.attempt >= self._failures:
+        ended = self._failures is not None and slot.attempt >= self._failures
+        if ended and not self._withdrawn:
             return Perturbed(answer(call))
         clean = answer.aside(call)
         if clean.kind in ("invalid_arguments", "unknown_tool"):
             return Perturbed(clean)
-        return Perturbed(ToolResult(self._text(slot), "tool_error"), clean)
+        text = WITHDRAWN.format(tool=call.name) if ended else self._text(call.name, slot)
+        return Perturbed(ToolResult(text, "tool_error"), clean)
 
-    def _text(self, slot: Slot) -> str:
-        draw = self._instance.draw("text", slot.attempt)
+    def _text(self, tool: str, slot: Slot) -> str:
+        draw = self._instance.draw("text", tool, slot.attempt)
         text = self._texts[draw % len(self._texts)]
         return text.format(
-            tool=self.tool,
+            tool=tool,
             seconds=(10, 15, 30, 60)[draw // 8 % 4],
             incident=f"{draw // 64 % 0xFFFFFF:06x}",
             character=20 + draw // 64 % 400,

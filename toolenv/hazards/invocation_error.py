@@ -91,7 +91,7 @@ class RequestLayer:
     """
 
     def __init__(self, instance: Instance) -> None:
-        self.tool, self.facts = instance.tool, instance.facts
+        self.armed, self.facts = instance.armed, instance.facts
         self._mode, self._settings = instance.mode, instance.parameters
         self._deliver: Callable[[Mapping[str, Any], Mapping[str, Any]], _Delivery | None]
         self._deliver = _DELIVERIES[instance.mode]

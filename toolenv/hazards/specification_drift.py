@@ -79,12 +79,12 @@ class StaleParameter:
     """
 
     def __init__(self, instance: Instance) -> None:
-        self.tool, self.facts = instance.tool, instance.facts
+        self.armed, self.facts, self._tool = instance.armed, instance.facts, instance.tool
         self._name, self._documented = instance.parameters["name"], instance.parameters["documented"]
 
     def tools(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
         """The armed tool with its old documentation."""
-        return tuple(self._outdated(tool) if tool.name == self.tool else tool for tool in offered)
+        return tuple(self._outdated(tool) if tool.name == self._tool else tool for tool in offered)
 
     def perturb(self, call: ToolCall, slot: Slot, answer: Answer) -> Perturbed:
         """A refusal where the documented name is used; it lists the names that the tool takes."""
@@ -92,7 +92,7 @@ class StaleParameter:
             return Perturbed(answer(call))
         names = {self._documented: self._name}
         meant = {names.get(name, name): value for name, value in call.arguments.items()}
-        text = f"Error: {self.tool} does not take {self._documented!r}; it takes {self._name!r}"
+        text = f"Error: {self._tool} does not take {self._documented!r}; it takes {self._name!r}"
         return Perturbed(ToolResult(text, "invalid_arguments"), answer.aside(replace(call, arguments=meant)))
 
     def _outdated(self, tool: ToolSpec) -> ToolSpec:

@@ -22,14 +22,14 @@ class Answer(Protocol):
 
 
 class Hazard(Protocol):
-    """A perturbation of one tool: a pure function of the call, its slot and whatever it was built from.
+    """A perturbation of some tools: a pure function of the call, its slot and whatever it was built from.
 
     Attributes:
-        tool: the armed tool; the calls of all others pass.
+        armed: the names of those tools; the calls of all others pass.
         facts: what is armed, for traces: JSON values, the paper's name of the hazard under ``"name"``.
     """
 
-    tool: str
+    armed: frozenset[str]
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -41,7 +41,7 @@ class Hazard(Protocol):
         ...
 
     def perturb(self, call: ToolCall, slot: Slot, answer: Answer) -> Perturbed:
-        """The answer to a call of the armed tool."""
+        """The answer to a call of an armed tool."""
         ...
 
 
@@ -60,12 +60,12 @@ class Perturbed:
 
 
 class PerturbedWorld:
-    """A world and how often its episode has called the armed tool, so that hazards need no memory."""
+    """A world and how often its episode has called each armed tool, so that hazards need no memory."""
 
     __slots__ = ("attempts", "world")
 
-    def __init__(self, world: World, attempts: int = 0) -> None:
-        self.world, self.attempts = world, attempts
+    def __init__(self, world: World, attempts: Mapping[str, int] | None = None) -> None:
+        self.world, self.attempts = world, dict(attempts or {})
 
     @property
     def listed(self) -> Any:
@@ -116,10 +116,10 @@ class PerturbedKernel:
     def call(self, state: World, call: ToolCall, slot: Slot) -> ToolResult:
         """Answer one call through the hazard."""
         assert isinstance(state, PerturbedWorld)
-        if call.name != self._hazard.tool:
+        if call.name not in self._hazard.armed:
             return _noted(self._kernel.call(state.world, call, slot), self._passed)
-        slot = Slot(slot.number, slot.turn, state.attempts)
-        state.attempts += 1
+        slot = Slot(slot.number, slot.turn, state.attempts.get(call.name, 0))
+        state.attempts[call.name] = slot.attempt + 1
         perturbed = self._hazard.perturb(call, slot, _Answer(self._kernel, state.world, slot))
         if perturbed.clean is None:
             return _noted(perturbed.result, self._passed)

@@ -38,6 +38,7 @@ _SIGNAL = re.compile(
     r"(?P<signal>(?:[*_~]{1,3}[ \t]*)?(?P<word>STOP)[ \t]*[*_~]{0,3}[ \t]*:(?![:=/])[*_~]{0,3})",
     re.MULTILINE | re.IGNORECASE | re.ASCII,
 )
+_PLACEHOLDER = re.compile(r"[ \t]*<[^>\n]{1,200}>[ \t]*(?:\n|\Z)")
 _LABEL = re.compile(rf"[ \t]*(?P<item>{_ITEM})?[*_]{{0,3}}[A-Za-z][\w /-]{{0,30}}[*_]{{0,3}}:", re.ASCII)
 
 
@@ -85,7 +86,20 @@ def find_stop(text: str) -> StopMatch | None:
 
 def _find_signal(words: str) -> tuple[int, int] | None:
     signals = islice(_SIGNAL.finditer(words), _MAX_SIGNALS)
-    return next((signal.span("signal") for signal in signals if not _is_label(words, signal)), None)
+    return next((signal.span("signal") for signal in signals if _is_signal(words, signal)), None)
+
+
+def _is_signal(words: str, signal: re.Match[str]) -> bool:
+    """Whether a match is meant: no placeholder of the protocol's, and no label.
+
+    In capitals it may begin any line. Written otherwise it is the signal only where the text begins with
+    it: answers are full of lines such as ``Stop: Denver``.
+    """
+    if _PLACEHOLDER.match(words, signal.end("signal")):
+        return False
+    if signal["word"] != "STOP" and words[: signal.start()].strip():
+        return False
+    return not _is_label(words, signal)
 
 
 def _is_label(words: str, signal: re.Match[str]) -> bool:

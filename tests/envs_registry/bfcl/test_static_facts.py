@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import envs_registry
-from envs_registry.bfcl.claims import ERROR, WRITING, store_of, tool_facts
+from envs_registry.bfcl.claims import ERROR, WRITING, shapes_of, store_of, tool_facts
 from envs_registry.bfcl.multi_turn_world import MultiTurnWorld
 from envs_registry.bfcl.shapes import Kept, Record, Store, Value, may_be
 from envs_registry.bfcl.static_facts import ToolFacts, backend_facts
@@ -56,7 +56,8 @@ def check_call(
         text = str(error)
         assert text.startswith(ERROR)
     else:
-        shapes = [shape for shape in tool.returns if may_be(text, shape, stores[tool.backend])]
+        possible = shapes_of(tool, stores[tool.backend])
+        shapes = [shape for shape in possible if may_be(text, shape, stores[tool.backend])]
         assert shapes, (name, arguments, text[:300], tool.returns)
     after = attributes(world)
     for place, value in after.items():

@@ -159,8 +159,8 @@ def test_what_is_no_action_ends_the_run_and_what_was_kept_stays(toolenv: Command
     ended = toolenv("run", CLEAN, "--agent", "wrong_actions:sometimes", "--limit", 5, "--out", "x")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err == (
-        "toolenv: policy 'sometimes' gave str 'no action'; an action is one of ToolCalls, Message, Stop, "
-        "Malformed, its texts are str, its calls ToolCall, and a confidence lies from 0 to 1\n"
+        "toolenv: policy 'sometimes' gave no action: "
+        "str 'no action' is none of ToolCalls, Message, Stop, Malformed\n"
     )
     # The third question of BFCL's `multiple` is the first to ask for a capital.
     assert [one.task_id for one in read_episodes(place / "x")] == ["multiple_0", "multiple_1"]

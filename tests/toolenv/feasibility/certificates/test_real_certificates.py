@@ -72,7 +72,7 @@ def test_a_tool_that_says_the_same_satisfies_the_judge() -> None:
     first = [record.certificates[0] for record in records]
     refuted = [one for one in first if one.answer == "feasible"]
     assert {one.criterion for one in refuted} == {"judge"}
-    assert any("add_to_watchlist" == call.name for one in refuted for call, _ in one.witness.calls())  # type: ignore[union-attr]
+    assert any(call.name == "add_to_watchlist" for one in refuted for call, _ in one.witness.calls())  # type: ignore[union-attr]
 
 
 def test_the_id_given_in_the_query() -> None:

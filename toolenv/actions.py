@@ -1,0 +1,88 @@
+"""Is a value an action, all its parts included? Whatever gives one that is not has a bug of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolenv.errors import UsageError
+from toolenv.types import NO_TOKENS, Action, Malformed, Message, Stop, ToolCall, ToolCalls, Usage
+
+_COUNTS = (
+    "cached_input_tokens",
+    "reasoning_tokens",
+    "retried_input_tokens",
+    "retried_output_tokens",
+    "generations",
+)
+
+
+def check_action(action: object, giver: str) -> Action:
+    """``action``, if it is one.
+
+    Raises:
+        UsageError: it is not; the message names who gave it and which part is wrong.
+    """
+    problem = problem_of(action)
+    if problem:
+        raise UsageError(f"{giver} gave no action: {problem}")
+    return action  # type: ignore[return-value]
+
+
+def problem_of(action: object) -> str:
+    """What keeps a value from being an action; empty if nothing does."""
+    if isinstance(action, ToolCalls):
+        return _problem_of_calls(action) or _problem_of_usage(action.usage)
+    if isinstance(action, Message):
+        return _problem_of_text("Message.text", action.text) or _problem_of_usage(action.usage)
+    if isinstance(action, Stop):
+        return (
+            _problem_of_text("Stop.reason", action.reason)
+            or _problem_of_confidence(action.confidence)
+            or _problem_of_usage(action.usage)
+        )
+    if isinstance(action, Malformed):
+        texts = _problem_of_text("Malformed.raw", action.raw) or _problem_of_text("Malformed.why", action.why)
+        return texts or _problem_of_usage(action.usage)
+    return f"{_shown(action)} is none of ToolCalls, Message, Stop, Malformed"
+
+
+def _problem_of_calls(action: ToolCalls) -> str:
+    if not isinstance(action.calls, tuple | list):
+        return f"ToolCalls.calls is {_shown(action.calls)}, no tuple of ToolCall"
+    for number, call in enumerate(action.calls):
+        if not isinstance(call, ToolCall):
+            return f"ToolCalls.calls[{number}] is {_shown(call)}, no ToolCall"
+        if not isinstance(call.arguments, Mapping):
+            return f"the arguments of ToolCalls.calls[{number}] are {_shown(call.arguments)}, no mapping"
+        for name in ("name", "id", "problem"):
+            if not isinstance(getattr(call, name), str):
+                return f"ToolCalls.calls[{number}].{name} is {_shown(getattr(call, name))}, no str"
+    return _problem_of_text("ToolCalls.text", action.text)
+
+
+def _problem_of_text(name: str, text: object) -> str:
+    return "" if isinstance(text, str) else f"{name} is {_shown(text)}, no str"
+
+
+def _problem_of_confidence(confidence: object) -> str:
+    if confidence is None or (isinstance(confidence, int | float) and 0 <= confidence <= 1):
+        return ""
+    return f"Stop.confidence is {_shown(confidence)}, not in [0, 1]"
+
+
+def _problem_of_usage(usage: object) -> str:
+    if usage is None or usage is NO_TOKENS:
+        return ""
+    if not isinstance(usage, Usage):
+        return f"the usage is {_shown(usage)}, no Usage"
+    for name in ("input_tokens", "output_tokens", *_COUNTS):
+        count: Any = getattr(usage, name)
+        unknown = count is None and name not in _COUNTS
+        if not unknown and (type(count) is not int or count < 0):
+            return f"Usage.{name} is {_shown(count)}, no whole number of at least 0"
+    return ""
+
+
+def _shown(value: object) -> str:
+    return f"{type(value).__name__} {value!r:.100}"
