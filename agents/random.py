@@ -17,18 +17,23 @@ from toolenv.types import NO_TOKENS, Action, Observation
 class Random:
     """A random agent.
 
-    Its choices are a function of its seed and the conversation, so they are the same in any order and
-    thread.
+    Its choices are a function of its own seed, the episode's, and the conversation, so they are the same in
+    any order and thread, and differ between trials.
     """
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self.name = f"random:{seed}" if seed else "random"
 
-    def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
+    def start(self, seed: int) -> int:
+        """The episode's seed is all there is to remember."""
+        return seed
+
+    def act(self, observation: Observation, memory: int | None) -> tuple[Action, int | None]:
         """One of: a stop, a message, or calls of tools offered."""
-        first = observation.messages[0].content if observation.messages else ""
-        key = mix(self.seed, first, len(observation.messages), observation.turns_left)
+        said = (f"{message.role}: {message.content}" for message in observation.messages)
+        tools = (tool.name for tool in observation.tools)
+        key = mix(self.seed, memory or 0, *said, *tools)
         action = sample_action(numpy.random.default_rng(key), observation.tools)
         return replace(action, usage=NO_TOKENS), memory
 

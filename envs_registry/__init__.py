@@ -94,6 +94,7 @@ def make_env(
     masks: str | None = None,
     hazards: str | None = None,
     hazard_seed: int | None = None,
+    decoys: bool = False,
     render_mode: str | None = None,
     **suite_options: Any,
 ) -> ToolEnv:
@@ -114,6 +115,7 @@ def make_env(
         masks=masks,
         hazards=hazards,
         hazard_seed=hazard_seed,
+        decoys=decoys,
     )
     return ToolEnv(source, render_mode=render_mode)
 

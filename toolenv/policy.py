@@ -39,6 +39,15 @@ class Privileged(Protocol):
         ...
 
 
+@runtime_checkable
+class Seeded(Protocol):
+    """A policy that makes choices by chance: it is told the episode's seed."""
+
+    def start(self, seed: int) -> Any:
+        """The memory to start an episode with; its choices are a function of ``seed``."""
+        ...
+
+
 class FunctionPolicy:
     """A plain function ``observation -> Action`` as a policy."""
 

@@ -13,7 +13,7 @@ from toolenv.env import ToolEnv
 from toolenv.episode import Episode
 from toolenv.errors import ContextWindowError, ServerError, UsageError
 from toolenv.judge import Verdict
-from toolenv.policy import Policy, PolicyFunction, Privileged, as_policy
+from toolenv.policy import Policy, PolicyFunction, Privileged, Seeded, as_policy
 from toolenv.trace import Ending, Trace
 from toolenv.types import Action, Observation
 
@@ -58,7 +58,8 @@ def rollout(
         observation, _ = env.reset(seed=seed, options=None if task_id is None else {"task_id": task_id})
     except ServerError as error:  # of a simulated user, who speaks first
         info = _abort(tool_env, error)
-    memory, to_brief = None, policy if isinstance(policy, Privileged) else None
+    memory = policy.start(tool_env.trace.seed) if isinstance(policy, Seeded) else None
+    to_brief = policy if isinstance(policy, Privileged) else None
     while "verdict" not in info:
         try:
             if to_brief is not None:

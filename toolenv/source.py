@@ -23,6 +23,9 @@ from toolenv.user import User
 CONDITIONS: tuple[str, ...] = ("clean", "infeasible", "mixed")
 """The conditions of every suite; see :func:`conditions_of`."""
 
+DRAWN: tuple[str, ...] = ("mixed", "confusable")
+"""The conditions whose tasks have a feasible and an infeasible form; the seed draws which is played."""
+
 TaskIds: TypeAlias = str | Iterable[str] | None
 
 
@@ -38,10 +41,11 @@ class TaskSource:
         suite, condition: what the id names.
         clean: the tasks by id, in the suite's order, as the suite ships them.
         masked: those of them that have an infeasible form, in that form.
-        prior: in ``mixed``, the probability that an episode is infeasible.
+        prior: in ``mixed`` and ``confusable``, the probability that an episode is infeasible.
         max_turns: the cap on decisions per user turn.
         manifest_hash: names the manifest, and with it the frozen list of tasks.
         hazards: what is armed, by task id.
+        decoys: in ``mixed``, whether feasible episodes lack as many other tools.
 
     Attributes:
         data: names the version of the suite's data.
@@ -62,22 +66,24 @@ class TaskSource:
         max_turns: int,
         manifest_hash: str = "",
         hazards: Mapping[str, Instance] | None = None,
+        decoys: bool = False,
     ) -> None:
         self.manifest_hash = manifest_hash
         self.suite, self.condition, self.prior, self.max_turns = suite, condition, prior, max_turns
+        self.decoys = decoys
         self.user: User | None = getattr(suite, "user", None)
         self._clean, self._masked = clean, masked
         self.hazards: Mapping[str, Instance] = hazards or {}
-        self._chosen = masked if condition in ("infeasible", "mixed") else clean
+        self._chosen = masked if condition in ("infeasible", *DRAWN) else clean
         self.task_ids: tuple[str, ...] = tuple(self._chosen)
-        self._kernels: dict[tuple[str, bool], Kernel] = {}
+        self._kernels: dict[tuple[str, str], Kernel] = {}
 
     def draw(self, seed: int) -> Task:
         """A task drawn uniformly by ``seed``."""
         return self.get(self.task_ids[mix("task", seed) % len(self.task_ids)], seed)
 
     def get(self, task_id: str, seed: int = 0) -> Task:
-        """The task of that id; in ``mixed``, ``seed`` draws whether it is masked.
+        """The task of that id; in ``mixed`` and ``confusable``, ``seed`` draws whether it is infeasible.
 
         Raises:
             UnknownNameError: no such task here.
@@ -86,13 +92,25 @@ class TaskSource:
             raise UnknownNameError(
                 "task id", task_id, self.task_ids, where=f"{self.suite.name}-{self.condition}"
             )
-        if self.condition == "mixed" and uniform("label", seed) >= self.prior:
-            return self._clean[task_id]
+        if self.condition in DRAWN and uniform("label", seed) >= self.prior:
+            return self._without_decoys(task_id, seed) if self.decoys else self._clean[task_id]
         return self._chosen[task_id]
+
+    def _without_decoys(self, task_id: str, seed: int) -> Task:
+        """The feasible task without as many tools as its mask has, none critical, drawn by ``seed``."""
+        task, critical = self._clean[task_id], self._masked[task_id].mask
+        kept = critical | set(getattr(self.suite, "inert_tools", ()))
+        others = sorted(
+            (tool.name for tool in task.tools if tool.name not in kept),
+            key=lambda name: mix("decoy", seed, name),
+        )
+        return replace(task, mask=frozenset(others[: len(critical)]))
 
     def kernel(self, task: Task) -> Kernel:
         """The kernel of one of this source's tasks. Kernels are pure, so they are shared."""
-        key = (task.id, bool(task.mask))
+        if task.mask and task.label == "feasible":
+            return self._build_kernel(task)  # one of very many draws of decoys
+        key = (task.id, task.label)
         found = self._kernels.get(key)
         if found is None:
             found = self._kernels.setdefault(key, self._build_kernel(task))
@@ -102,7 +120,8 @@ class TaskSource:
         suite, task = self.suite, as_shipped(task)
         kernel: Kernel = CleanKernel(task, suite.world, suite.arguments(task), suite.result_limit(task))
         if task.id in self.hazards:
-            kernel = perturbed(kernel, self.hazards[task.id])
+            instance = self.hazards[task.id]
+            kernel = perturbed(kernel, instance.withdrawn() if task.label == "infeasible" else instance)
         return MaskedKernel(kernel, task.mask, len(task.turns) + 1) if task.mask else kernel
 
 
@@ -117,6 +136,7 @@ def make_source(
     masks: str | Path | None = None,
     hazards: str | Path | None = None,
     hazard_seed: int | None = None,
+    decoys: bool = False,
 ) -> TaskSource:
     """Choose tasks and a condition.
 
@@ -125,12 +145,14 @@ def make_source(
         condition: one of :func:`conditions_of`.
         subset: one of the suite's subsets; ``None`` is its default.
         tasks: ids to keep (a list, or one string with commas); ``None`` keeps all.
-        prior: in ``mixed``, the probability that an episode is infeasible.
+        prior: in ``mixed`` and ``confusable``, the probability that an episode is infeasible.
         max_turns: decisions per user turn; ``None`` is the suite's own cap (Appendix C).
         masks: a mask manifest to use instead of the suite's own.
         hazards: a hazard manifest to use instead of the suite's own.
         hazard_seed: which of a task's proved instances is armed; ``None`` is the first. The seed of an
             episode has no part in it, so that the arms of a study all meet the same instance.
+        decoys: in ``mixed``, take as many tools that are not critical from the feasible episodes, so that
+            the number of tools does not tell the label. An agent may have wanted one of them.
 
     Raises:
         UsageError: a value that cannot be used, named with the nearest good one.
@@ -155,14 +177,16 @@ def make_source(
     manifest = manifest_for(suite, subset, masks)
     clean = {task_id: _flagged(task, manifest) for task_id, task in clean.items()}
     if condition not in CONDITIONS:
-        armed = _hazard_source(suite, condition, clean, tasks, cap, hazards, hazard_seed)
+        armed = _hazard_source(suite, condition, clean, tasks, float(prior), cap, hazards, hazard_seed)
         return _with_origin(armed, subset)
     masked = _masked(clean, manifest, natural=condition != "mixed")
     wanted = _wanted(tasks, clean, masked, manifest, suite, condition)
     if wanted is not None:
         clean = {task_id: clean[task_id] for task_id in wanted}
         masked = {task_id: masked[task_id] for task_id in wanted if task_id in masked}
-    source = TaskSource(suite, condition, clean, masked, float(prior), cap, manifest.hash)
+    source = TaskSource(
+        suite, condition, clean, masked, float(prior), cap, manifest.hash, decoys=_is_flag("decoys", decoys)
+    )
     if not source.task_ids:
         raise UsageError(
             f"{suite.name}-{condition}, subset {subset!r}: no task is left; {_why_none(manifest)}"
@@ -184,6 +208,7 @@ def _hazard_source(
     condition: str,
     clean: Mapping[str, Task],
     tasks: TaskIds,
+    prior: float,
     cap: int,
     path: str | Path | None,
     seed: int | None,
@@ -198,12 +223,14 @@ def _hazard_source(
         if task_id not in uncorrected:
             raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: its answer is corrected")
     proved = manifest.choose(uncorrected, wanted, seed)
+    chosen = {task_id: _recoverable(clean[task_id], one) for task_id, one in proved.items()}
+    drawn = condition in DRAWN
     return TaskSource(
         suite,
         condition,
-        {task_id: _recoverable(clean[task_id], one) for task_id, one in proved.items()},
-        {},
-        0.0,
+        chosen,
+        {task_id: replace(task, label="infeasible") for task_id, task in chosen.items()} if drawn else {},
+        prior,
         cap,
         manifest.hash,
         hazards={task_id: one.instance for task_id, one in proved.items()},
@@ -212,6 +239,12 @@ def _hazard_source(
 
 def _recoverable(task: Task, proved: ProvedInstance) -> Task:
     return replace(task, reference=RecoveryReference(task.reference, proved.witness))
+
+
+def _is_flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise UsageError(f"{name}={value!r}: give True or False")
+    return value
 
 
 def _check_number(name: str, value: float, low: float, high: float) -> None:

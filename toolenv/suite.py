@@ -170,6 +170,16 @@ def lookup_tools(suite: Suite) -> frozenset[str]:
     return found
 
 
+def indispensable_tools(suite: Suite, task: Task) -> tuple[tuple[str, ...], ...]:
+    """Groups of tools: without all tools of any one of them a task cannot be done.
+
+    The first of each is one that the task's solution calls. A suite that knows some has a method
+    ``indispensable``; nobody has to.
+    """
+    known = getattr(suite, "indispensable", None)
+    return () if known is None else tuple(known(task))
+
+
 def hazard_manifests(suite: Suite) -> Mapping[str, Path]:
     """The hazard manifests a suite ships, by condition, sorted: ``output-drift.json`` is ``output-drift``'s.
 

@@ -54,7 +54,8 @@ class Task:
         tools: the whole pool T.
         reference: the truth.
         label: y (§4.3): whether the offered tools suffice.
-        mask: C (§3.2), the critical tools taken away; what remains is T' = T \ C.
+        mask: the tools taken away: C (§3.2), the critical ones, which leaves T' = T \ C; in a feasible
+            task, decoys.
         turns: the user turns after the first.
         terminal_tools: tools whose call ends the episode.
         flags: what a reader of the numbers must know, e.g. ``can_never_pass``.

@@ -12,7 +12,7 @@ from toolenv.hazards.manifest import as_shipped
 from toolenv.kernel.protocol import Slot, shown_tools
 from toolenv.policy import Policy
 from toolenv.rollout import rollout
-from toolenv.source import TaskSource
+from toolenv.source import DRAWN, TaskSource
 from toolenv.suite import Questionable
 from toolenv.task import Task
 from toolenv.trace import Trace
@@ -20,7 +20,7 @@ from toolenv.types import ChatMessage, Message, Observation, ToolCall, ToolCalls
 
 UNKNOWN_NAME = "a_tool_that_never_was"
 SEEDS_TRIED = 64
-"""In ``mixed`` the seed decides whether a task is masked; this many are tried to see both its forms."""
+"""Where the seed decides whether a task is infeasible, this many are tried to see both its forms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def validate_source(source: TaskSource, oracle: Policy, noop: Policy) -> Iterato
             problems += _check_oracle(env, oracle, task, seed)
             problems += _check_noop(env, noop, task, seed)
             problems += _check_leaks(env, source, task, seed)
-            if task_id in source.hazards:
+            if task_id in source.hazards and task.label == "feasible":
                 problems += _check_hazard(env, source, oracle, task, seed)
         yield task, problems
 
@@ -103,8 +103,8 @@ def _check_data(source: TaskSource, task_id: str) -> list[Finding]:
 
 
 def _seeds(source: TaskSource, task_id: str) -> Iterable[int]:
-    """A seed for each form of a task: masked and not in ``mixed``, the only one elsewhere."""
-    tried = range(SEEDS_TRIED) if source.condition == "mixed" else (0,)
+    """A seed for each form of a task: feasible and infeasible where it is drawn, the only one elsewhere."""
+    tried = range(SEEDS_TRIED) if source.condition in DRAWN else (0,)
     return {source.get(task_id, seed).label: seed for seed in tried}.values()
 
 

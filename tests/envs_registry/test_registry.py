@@ -14,7 +14,8 @@ from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 import envs_registry
-from toolenv import Message, Stop, Trace
+from toolenv import Message, Stop, Trace, Usage, rollout
+from toolenv.agents.oracle import Oracle
 from toolenv.data import DataStore
 from toolenv.errors import DataError, UnknownNameError, UsageError
 
@@ -169,3 +170,39 @@ def test_a_task_without_a_mask_says_why() -> None:
 def test_an_unknown_id_offers_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="ToolFeas/BFCL-infeasible-v0"):
         envs_registry.parse_env_id("ToolFeas/BFCL-infeasable-v0")
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.parametrize("usages", [(Usage(1, 1), None), (None, Usage(1, 1))])
+def test_vectors_hold_known_and_unknown_token_counts_beside_each_other(
+    mode: str, usages: tuple[Usage | None, Usage | None]
+) -> None:
+    options = {"shared_memory": False} if mode == "async" else {}
+    envs = gymnasium.make_vec(
+        "ToolFeas/BFCL-clean-v0",
+        num_envs=2,
+        vectorization_mode=mode,
+        vector_kwargs=options,
+        subset="multiple",
+    )
+    try:
+        envs.reset(seed=[1, 2])
+        *_, infos = envs.step(tuple(Message("Done.", usage=usage) for usage in usages))
+        assert list(infos["episode"]["input_tokens"]) == [usage and 1 for usage in usages]
+    finally:
+        envs.close()
+
+
+def test_decoys_hide_the_label_from_the_number_of_tools() -> None:
+    env = gymnasium.make("ToolFeas/APIBank-mixed-v0", decoys=True)
+    sizes: dict[str, set[int]] = {"feasible": set(), "infeasible": set()}
+    for seed in range(60):
+        observation, _ = env.reset(seed=seed, options={"task_id": "AddAlarm-level-1-1"})
+        task = env.unwrapped.task  # type: ignore[attr-defined]
+        sizes[task.label].add(len(observation.tools))
+        if task.label == "feasible":
+            assert rollout(env, Oracle(), seed=seed, task_id=task.id).episode.success is True
+    assert sizes["feasible"] == sizes["infeasible"]
+    assert len(sizes["feasible"]) == 1
+    with pytest.raises(UsageError, match="decoys='yes'"):
+        gymnasium.make("ToolFeas/APIBank-mixed-v0", decoys="yes")

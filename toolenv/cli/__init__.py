@@ -40,12 +40,15 @@ def main() -> None:
         run,
         validate,
     )
-    from toolenv.cli.execute import Interrupted
+    from toolenv.cli.execute import Interrupted, ServerLost
 
     # `module:attribute` agents live where the user is. Last, so that no file there hides a library.
     sys.path.append("")
     try:
         app(prog_name="toolenv")
+    except ServerLost as error:
+        typer.echo(f"toolenv: {error}. Go on with: {_command_to_resume()}", err=True)
+        _leave(2)
     except ToolEnvError as error:
         typer.echo(f"toolenv: {error}", err=True)
         sys.exit(2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,16 +15,26 @@ import typer
 import envs_registry
 from toolenv.agents.registry import make_agent
 from toolenv.cli.output import progress
-from toolenv.errors import UsageError
+from toolenv.errors import ServerError, UsageError
 from toolenv.policy import Policy
+from toolenv.report.format import counted
+from toolenv.report.safe import safe_line
+from toolenv.rollout import Rollout
 from toolenv.runner.local import run_jobs
 from toolenv.runner.plan import Job, RunConfig, origins, plan
-from toolenv.runner.reading import Key
+from toolenv.runner.reading import SERVER_ERROR, Key
 from toolenv.runner.store import RunStore, TornLineWarning, finished, make_header
+
+FEWEST_FAILURES = 8
+"""A run goes on at least until so many episodes in a row have met a failed server."""
 
 
 class Interrupted(Exception):
     """Ctrl-C during a run; what had finished is kept."""
+
+
+class ServerLost(ServerError):
+    """A run stopped because its server fails every episode; what had finished is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +97,37 @@ def execute(run: Prepared, concurrency: int = 1) -> Path:
     Raises:
         StoreError: the folder cannot be written, or another process runs in it.
         Interrupted: Ctrl-C.
+        ServerLost: too many episodes in a row met a failed server: 8, or twice as many as run at a time
+            if that is more. Those are stored, too; ``--resume`` runs them again.
     """
     with _open_store(run) as store:
         todo = _unfinished(run.jobs, store.done)
         try:
             with progress(run.policy.name, len(run.jobs), done=len(run.jobs) - len(todo)) as advance:
-                for episode in run_jobs(todo, run.policy, run.config.make_options, concurrency):
+                episodes = run_jobs(todo, run.policy, run.config.make_options, concurrency)
+                for episode in _while_server_answers(episodes, store, concurrency):
                     store.append(episode)
                     advance()
         except KeyboardInterrupt as error:
             raise Interrupted(f"what had finished is kept in {run.folder}") from error
     return run.folder
+
+
+def _while_server_answers(
+    episodes: Iterable[Rollout], store: RunStore, concurrency: int
+) -> Iterator[Rollout]:
+    """The episodes; stops behind too many in a row that met a failed server."""
+    in_a_row, most = 0, max(FEWEST_FAILURES, 2 * concurrency)
+    for one in episodes:
+        yield one
+        in_a_row = in_a_row + 1 if one.episode.decided_by == SERVER_ERROR else 0
+        if in_a_row == most:
+            raise ServerLost(
+                f"stopped: {most} episodes in a row met a failed server ("
+                f"{safe_line(one.episode.error, 300)}); "
+                f"{counted(len(store.done), 'episode')} stored in {store.folder}; --resume goes on, and runs "
+                "again those that failed"
+            )
 
 
 def _unfinished(jobs: Iterable[Job], done: set[Key]) -> list[Job]:

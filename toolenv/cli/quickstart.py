@@ -11,7 +11,7 @@ from toolenv.cli import app
 from toolenv.cli.data import store
 from toolenv.cli.execute import execute, folder_name, prepare
 from toolenv.cli.output import check_page, rows_of, show, write_page
-from toolenv.runner.plan import RunConfig
+from toolenv.runner.plan import JUDGED_BY, RunConfig, versions
 
 AGENTS = ("oracle", "always-stop", "never-stop", "noop", "random")
 ENVS = ("ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0")
@@ -25,16 +25,25 @@ def quickstart(
     html: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
     limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
 ) -> None:
-    """Fetch BFCL if it is absent, run the reference agents on it, print the table, write a page."""
+    """Fetch BFCL if it is absent, run the reference agents on it, print the table, write a page.
+
+    Runs that are there already are used; those of another version of toolenv are not, but run anew.
+    """
     check_page(html)
     _fetch()
     configs = [RunConfig(envs=ENVS, agent=agent, limit=limit) for agent in AGENTS]
-    runs = [prepare(one, out / f"{folder_name(one.agent)}-{one.hash}", resume=True) for one in configs]
+    runs = [prepare(one, out / _folder(one), resume=True) for one in configs]
     folders = [execute(one) for one in runs]
     rows = rows_of(folders)
     show(rows)
     write_page(html, rows, folders, title="toolenv quickstart")
     typer.echo(f"Page: {html}   Runs: {out}")
+
+
+def _folder(config: RunConfig) -> str:
+    """A name that changes with what an episode depends on: the configuration, and the code that judges it."""
+    found = versions()
+    return "-".join([folder_name(config.agent), config.hash, *(found[name] for name in JUDGED_BY)])
 
 
 def _fetch() -> None:

@@ -8,7 +8,7 @@ same one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 from toolenv.errors import DataCorruptError, UsageError
@@ -98,6 +98,10 @@ class Instance:
     def armed(self) -> frozenset[str]:
         """The armed tool, and those that are armed beside it."""
         return frozenset((self.tool, *self.parameters.get("also", ())))
+
+    def withdrawn(self) -> Instance:
+        """An execution failure that looks the same at first and never ends: the task is infeasible."""
+        return replace(self, parameters={**self.parameters, "withdrawn": True})
 
     @property
     def facts(self) -> Mapping[str, Any]:

@@ -6,11 +6,13 @@ that is documented to tell the same facts works.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from toolenv.hazards.base import Instance, Site, Subject, checked_mode
 from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
 from toolenv.kernel.protocol import Slot
+from toolenv.seeding import mix
 from toolenv.types import ToolCall, ToolResult, ToolSpec
 
 MOST_FAILURES = 2
@@ -73,6 +75,24 @@ class ExecutionFailure:
 
 
 KIND = ExecutionFailure()
+
+
+def confusable_instances(subject: Subject, groups: Sequence[Sequence[str]], seed: int) -> list[Instance]:
+    """Transient failures of whole groups of tools that stand in for each other, in the order of ``seed``.
+
+    Args:
+        subject: the task and its clean solution.
+        groups: the groups; the first tool of each is one that the solution calls.
+        seed: chooses causes and the first group.
+    """
+    found = []
+    for group in groups:
+        first = Instance(subject.task.id, KIND.name, "", group[0], seed)
+        cause = tuple(_CAUSES)[first.draw("cause") % len(_CAUSES)]
+        settings = {"failures": MOST_FAILURES, "also": list(group[1:])}
+        found.append(replace(first, mode=f"transient-{cause}", parameters=settings))
+    start = mix("confusable", seed, subject.task.id) % max(1, len(found))
+    return found[start:] + found[:start]
 
 
 WITHDRAWN = "Error: {tool} has been withdrawn and is no longer provided."

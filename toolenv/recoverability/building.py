@@ -12,16 +12,22 @@ from toolenv.hazards.manifest import HazardManifest, ProvedInstance
 from toolenv.plan import Plan, plan_in
 from toolenv.policy import Policy
 from toolenv.recoverability.derived import derived_plan
-from toolenv.recoverability.proving import Unsuitable, play, prove, subject_of
+from toolenv.recoverability.proving import Unsuitable, play, prove, prove_confusable, subject_of
 from toolenv.seeding import mix
-from toolenv.suite import Suite
+from toolenv.suite import Suite, indispensable_tools
 from toolenv.task import Task
 
 ANY = "hazard"
 """The condition with one fitting hazard a task."""
 
+CONFUSABLE = "confusable"
+"""The condition whose tasks are recoverable or infeasible, and look alike for the first calls."""
+
 FEWEST_TASKS = 20
 """A condition with fewer tasks gets no id."""
+
+
+NOT_INDISPENSABLE = "no tool is known to be indispensable for it"
 
 
 class Policies(NamedTuple):
@@ -54,8 +60,10 @@ class Armed:
     reasons: dict[str, str] = field(default_factory=dict)
 
     def chosen(self) -> str:
-        """The hazard of the condition :data:`ANY`: one of those proved, drawn by the task's id."""
-        names = sorted(self.proved)
+        """The hazard of the condition :data:`ANY`: one of those proved, drawn by the task's id; or none."""
+        names = sorted(self.proved.keys() & kinds().keys())
+        if not names:
+            return ""
         return names[mix("hazard of a task", self.task_id) % len(names)]
 
 
@@ -94,6 +102,15 @@ def _armed(
             armed.reasons[hazard] = misfit.reason
         except Unsuitable as reason:
             armed.reasons[hazard] = str(reason)
+    groups = indispensable_tools(suite, task)
+    if groups:
+        try:
+            armed.proved[CONFUSABLE] = tuple(
+                prove_confusable(suite, subject, groups, seed, policies.recover, policies.naive)
+                for seed in seeds
+            )
+        except Unsuitable as reason:
+            armed.reasons[CONFUSABLE] = str(reason)
     return armed
 
 
@@ -131,8 +148,8 @@ def manifests(
         ANY,
         data,
         provenance,
-        {one.task_id: one.proved[one.chosen()] for one in every if one.proved},
-        {one.task_id: "no hazard was proved for it" for one in every if not one.proved},
+        {one.task_id: one.proved[one.chosen()] for one in every if one.chosen()},
+        {one.task_id: "no hazard was proved for it" for one in every if not one.chosen()},
     )
     found[ANY] = chosen
     return {name: manifest for name, manifest in found.items() if len(manifest.tasks) >= fewest}
@@ -150,5 +167,5 @@ def _manifest(
         if hazard in one.proved:
             tasks[one.task_id] = one.proved[hazard]
         else:
-            excluded[one.task_id] = one.reasons[hazard]
+            excluded[one.task_id] = one.reasons.get(hazard, NOT_INDISPENSABLE)
     return HazardManifest(suite.name, hazard, data, provenance, tasks, excluded)

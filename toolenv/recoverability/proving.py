@@ -9,6 +9,7 @@ from typing import Any
 from toolenv.env import ToolEnv
 from toolenv.hazards import Instance, exposure, get_kind
 from toolenv.hazards.base import Subject, candidates
+from toolenv.hazards.execution_failure import confusable_instances
 from toolenv.hazards.manifest import ProvedInstance
 from toolenv.hazards.witness import restored, stored
 from toolenv.plan import Plan
@@ -90,6 +91,40 @@ def prove(
                 return proved
         lost += 1
     raise Unsuitable(_failed(harmless, lost))
+
+
+def prove_confusable(
+    suite: Suite,
+    subject: Subject,
+    groups: Sequence[Sequence[str]],
+    seed: int,
+    recover: Sequence[Policy],
+    naive: Policy,
+) -> ProvedInstance:
+    """A transient failure of indispensable tools: gone for good, they would make the task infeasible.
+
+    Under the instance the task is recovered. Under its withdrawn twin, which looks the same for the first
+    calls, nobody among ``recover`` succeeds.
+
+    Args:
+        suite, subject, seed, recover, naive: as for :func:`prove`.
+        groups: see :func:`toolenv.suite.indispensable_tools`.
+
+    Raises:
+        Unsuitable: there is none.
+    """
+    for instance in confusable_instances(subject, groups, seed):
+        twin = instance.withdrawn()
+        if any(
+            play(suite, subject.task, one, twin).episode.success is not False for one in (*recover, naive)
+        ):
+            continue
+        if play(suite, subject.task, naive, instance).episode.success is False:
+            for policy in recover:
+                proved = try_instance(suite, subject, instance, policy)
+                if proved is not None:
+                    return proved
+    raise Unsuitable("no failure of an indispensable tool could be told from its loss by recovering")
 
 
 def _failed(harmless: int, lost: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +21,10 @@ from toolenv.types import Action, Observation
 
 REACHING_OPTIONS = frozenset({"api_key", "attempts", "base_url", "timeout"})
 """Agent settings that say how its server is reached, not what is asked of it: no part of what a run is."""
+
+
+JUDGED_BY = ("toolenv", "jsonschema-rs")
+"""The packages whose version an episode's verdict depends on; a run is not resumed with another of these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,14 @@ class Job:
 
 
 def make(env: str, options: Mapping[str, Any]) -> gymnasium.Env[Observation, Action]:
-    """``gymnasium.make`` without the passive checker, which only looks at an environment's first steps."""
+    """``gymnasium.make`` without the passive checker, which only looks at an environment's first steps.
+
+    Raises:
+        UsageError: an option that would make it another environment than its id says.
+    """
+    for name in ("suite", "condition"):
+        if name in options:
+            raise UsageError(f"{name}={options[name]!r} cannot be set: the id {env} says it")
     return gymnasium.make(env, disable_env_checker=True, **options)
 
 
@@ -138,9 +150,10 @@ def plan(config: RunConfig) -> tuple[list[Job], dict[str, str]]:
 
 
 def versions() -> dict[str, str]:
-    """The versions of what a result may depend on."""
-    found = {"python": platform.python_version()}
-    for name in ("toolenv", "gymnasium", "numpy", "jsonschema-rs"):
+    """The versions of what a result may depend on; toolenv's is that of the code that runs."""
+    code = sys.modules[__name__.partition(".")[0]]
+    found = {"python": platform.python_version(), "toolenv": str(code.__version__)}
+    for name in ("gymnasium", "numpy", "jsonschema-rs"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

@@ -16,6 +16,9 @@ RUN_VERSION = 1
 RUN_FILE = "run.json"
 EPISODES_FILE = "episodes.jsonl"
 
+SERVER_ERROR = "server_error"
+"""What decided an episode that met a failed server: of the invalid ones, those a resumed run plays again."""
+
 Key: TypeAlias = tuple[str, str, int]
 """(env id, task id, trial): what makes an episode unique within a run."""
 

@@ -1,6 +1,8 @@
 """The run directory: ``run.json`` and ``episodes.jsonl``, one finished episode a line, appended whole.
 
-Killing the process at any moment loses at most the episodes in flight.
+Killing the process at any moment loses at most the episodes in flight. Resuming a run takes the episodes that
+met a failed server out of the file, which is replaced whole, and plays them again, so that every key stays
+unique and nothing counts twice (FIELD-076). Episodes invalid for another reason stay: they would fail again.
 """
 
 from __future__ import annotations
@@ -18,11 +20,12 @@ from typing import IO, Any, cast
 from toolenv.errors import StoreError
 from toolenv.json_values import mend_surrogates
 from toolenv.rollout import Rollout
-from toolenv.runner.plan import RunConfig, versions, without_reaching
+from toolenv.runner.plan import JUDGED_BY, RunConfig, versions, without_reaching
 from toolenv.runner.reading import (
     EPISODES_FILE,
     RUN_FILE,
     RUN_VERSION,
+    SERVER_ERROR,
     Key,
     end_of_last_line,
     read_episodes,
@@ -70,9 +73,11 @@ def make_header(
 def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> set[Key]:
     """The episodes that a directory already holds of the run ``header`` describes. Nothing is changed.
 
+    Episodes that met a failed server are not among them: they are to be run again.
+
     Raises:
-        StoreError: it holds a run already (without ``resume``), another run (with it), or no run at all
-            but episodes.
+        StoreError: it holds a run already (without ``resume``), another run or one of another version of
+            toolenv (with it), or no run at all but episodes.
     """
     try:
         started, filled = (folder / RUN_FILE).exists(), (folder / EPISODES_FILE).exists()
@@ -86,8 +91,10 @@ def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> set[Ke
         raise StoreError(
             f"{folder} already holds a run; add --resume to go on with it, or give another --out"
         )
-    _check_same(folder, read_header(folder), header)
-    return {episode.key for episode in read_episodes(folder)}
+    there = read_header(folder)
+    _check_same(folder, there, header)
+    _check_versions(folder, there, header)
+    return {episode.key for episode in read_episodes(folder) if episode.decided_by != SERVER_ERROR}
 
 
 class RunStore:
@@ -96,7 +103,7 @@ class RunStore:
     Args:
         folder: the directory; made if absent.
         header: what the run is; see :func:`make_header`.
-        resume: go on with what is there.
+        resume: go on with what is there; episodes that met a failed server are taken out, to be run again.
 
     Attributes:
         done: the episodes it holds.
@@ -171,6 +178,18 @@ def _check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any])
             )
 
 
+def _check_versions(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+    """Refuse to mix episodes that were made and judged by different code."""
+    old, new = there.get("versions") or {}, here["versions"]
+    for name in JUDGED_BY:
+        before, now = old.get(name, "a version not recorded"), new[name]
+        if before != now:
+            raise StoreError(
+                f"{folder} holds a run made with {name} {before}, and this is {name} {now}: their episodes "
+                f"do not mix; go on with {name} {before}, or give another --out"
+            )
+
+
 def _identity(header: Mapping[str, Any]) -> dict[str, Any]:
     """What two headers of one run have in common."""
     settings = without_reaching(header["agent_settings"])
@@ -211,6 +230,7 @@ def _open(folder: Path, header: Mapping[str, Any]) -> IO[bytes]:
         if not (folder / RUN_FILE).exists():
             _write_whole(folder / RUN_FILE, json.dumps(header, indent=1) + "\n")
         _repair(path)
+        _take_out_server_errors(folder)
         return path.open("ab", buffering=0)
     except OSError as error:
         raise _unwritable(folder, error) from error
@@ -223,6 +243,20 @@ def _unwritable(folder: Path, error: OSError) -> StoreError:
 def _write_whole(path: Path, text: str) -> None:
     temporary = path.with_suffix(".partial")
     temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
+
+
+def _take_out_server_errors(folder: Path) -> None:
+    """Replace the file by one without the episodes that met a failed server; if there are none, leave it."""
+    path = folder / EPISODES_FILE
+    failed = {number for number, one in enumerate(read_episodes(folder)) if one.decided_by == SERVER_ERROR}
+    if not failed:
+        return
+    temporary = path.with_suffix(".partial")
+    with path.open("rb") as old, temporary.open("wb") as new:
+        new.writelines(line for number, line in enumerate(old) if number not in failed)
+        new.flush()
+        os.fsync(new.fileno())
     os.replace(temporary, path)
 
 

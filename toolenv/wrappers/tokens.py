@@ -11,6 +11,17 @@ from toolenv.env import ToolEnv
 from toolenv.types import Action, Observation
 
 
+class TokenCount(int):
+    """A count that vector environments keep as an object.
+
+    They make an integer array of a plain ``int``, which then cannot hold the ``None`` of the next episode.
+    """
+
+
+def _count(tokens: int | None) -> TokenCount | None:
+    return None if tokens is None else TokenCount(tokens)
+
+
 class RecordTokens(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
     """``info["episode"]`` on the last step gets ``input_tokens``, ``output_tokens`` and ``known_usage``.
 
@@ -28,6 +39,8 @@ class RecordTokens(gymnasium.Wrapper[Observation, Action, Observation, Action], 
         if result[2] or result[3]:
             usage = self._tool_env.trace.usage
             result[4].setdefault("episode", {}).update(
-                input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, known_usage=usage.known
+                input_tokens=_count(usage.input_tokens),
+                output_tokens=_count(usage.output_tokens),
+                known_usage=usage.known,
             )
         return result

@@ -33,6 +33,10 @@ def put(folder: Path, name: str, content: bytes) -> Path:
     return folder / name
 
 
+def stamp(path: Path) -> list[int]:
+    return [path.stat().st_size, path.stat().st_mtime_ns]
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     """Relative path → content, the pull's record apart."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".toolenv-source.json")
@@ -64,6 +68,7 @@ def test_the_record_says_what_was_pulled(store: DataStore, pip_folder: Path, whe
         "layout": "wheel",
         "parts": ["data", "code"],
         "origin": "",
+        "stamps": {path: stamp(store.path("toy") / path) for path in FILES},
     }
 
 

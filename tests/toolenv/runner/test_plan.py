@@ -82,6 +82,10 @@ def test_unknown_tasks_are_refused_with_the_nearest() -> None:
 
 
 def test_how_a_role_s_server_is_reached_is_no_part_of_a_run_either() -> None:
-    options = {"planner.base_url": "http://127.0.0.1:1/v1", "executor.api_key": "secret", "planner.max_tokens": 7}
+    options = {
+        "planner.base_url": "http://127.0.0.1:1/v1",
+        "executor.api_key": "secret",
+        "planner.max_tokens": 7,
+    }
     config = RunConfig(("ToolFeas/BFCL-clean-v0",), "noop", agent_options=options)
     assert config.to_json()["agent_options"] == {"planner.max_tokens": 7}

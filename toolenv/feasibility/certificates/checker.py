@@ -152,11 +152,11 @@ def _difference(recorded: Trace, played: Trace) -> str:
 
 def score_by(criterion: Criterion, rules: Rules, task: Task, trace: Trace) -> Score:
     """Whether an episode of a masked task meets a criterion."""
-    if criterion == "outcome":
-        return rules.outcome(task, trace)
     verdict = judge(task, trace)
     if verdict.decision == "infeasible":
         return Score(False, "the witness stops")
+    if criterion == "outcome":
+        return rules.outcome(task, trace)
     return Score(verdict.success, verdict.why)
 
 
