@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, Final, Literal, TypeAlias
 from envs_registry.api_bank.registry import Folder
 from envs_registry.api_bank.subsets import Level
 from envs_registry.api_bank.tool_search import Document
+from toolenv.data import read_json, read_json_lines
 from toolenv.errors import DataCorruptError, DataMissingError
 
 FOLDERS: Final[Mapping[Level, Folder]] = {1: "apis", 2: "apis", 3: "lv3_apis"}
@@ -117,13 +117,11 @@ def load_dialogues(data: Path, level: Level, documents: Mapping[str, Document]) 
 
 def _files(folder: Path) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
     for path in sorted(folder.glob("*.jsonl")):
-        # Not splitlines(): it also breaks at U+2028 and others that may stand inside a JSON string.
-        lines = path.read_text(encoding="utf-8").split("\n")
-        yield path.stem, [json.loads(line) for line in lines if line.strip()]
+        yield path.stem, read_json_lines(path, "api-bank")
 
 
 def _level_3(path: Path) -> Iterator[tuple[str, Sequence[Mapping[str, Any]]]]:
-    for number, task in enumerate(json.loads(path.read_text(encoding="utf-8"))):
+    for number, task in enumerate(read_json(path, "api-bank")):
         calls = [_as_turn(call) for call in task["apis"]]
         request = {"role": "User", "text": task["requirement"].strip()}
         yield f"level-3-{number}", [request, *calls, {"role": "AI", "text": task["response"]}]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any, Final
 
 from envs_registry.api_bank.registry import Folder, apis
 from envs_registry.api_bank.tool_search import Document
-from toolenv.errors import DataCorruptError, DataMissingError
+from toolenv.data import read_json
+from toolenv.errors import DataCorruptError
 from toolenv.schema import to_json_schema
 from toolenv.types import ToolSpec
 
@@ -32,10 +32,7 @@ def load_documents(data: Path, folder: Folder) -> dict[str, Document]:
         DataCorruptError: documents and implementations are not of the same APIs; both lists are named.
     """
     path = data / FILES[folder]
-    try:
-        listed = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise DataMissingError(f"no {path}; fetch it with: toolenv data pull api-bank") from error
+    listed = read_json(path, "api-bank")
     documents = {document["name"]: document for document in listed}
     unknown, absent = sorted(documents.keys() - apis(folder)), sorted(apis(folder).keys() - documents.keys())
     if unknown or absent:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -19,7 +18,7 @@ from envs_registry.api_bank.state import State, Table
 from envs_registry.api_bank.subsets import Level
 from envs_registry.api_bank.tool_search import Document, ToolSearch
 from envs_registry.api_bank.world import APIBankWorld, Replay
-from toolenv.data import DataStore
+from toolenv.data import DataStore, read_json
 
 SEARCHER = "ToolSearcher"
 
@@ -128,5 +127,5 @@ def _web(data: Path) -> Mapping[tuple[str, ...], Any]:
 @cache
 def _tables(data: Path) -> Mapping[str, Table]:
     files = sorted((data / "init_database").glob("*.json"))
-    shipped = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in files}
+    shipped = {path.stem: read_json(path, "api-bank") for path in files}
     return MappingProxyType({**shipped, **own_tables()})

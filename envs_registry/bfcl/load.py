@@ -12,8 +12,8 @@ from envs_registry import DATA_FOLDER
 from envs_registry.bfcl.categories import Category
 from envs_registry.bfcl.ground_truth import join_by_id
 from envs_registry.bfcl.single_turn import AcknowledgingWorld, CallReference, RelevanceReference
-from toolenv.data import DataStore
-from toolenv.errors import DataCorruptError, DataMissingError, SchemaError
+from toolenv.data import DataStore, read_json_lines
+from toolenv.errors import DataCorruptError, SchemaError
 from toolenv.names import with_wire_names
 from toolenv.schema import to_json_schema
 from toolenv.task import Task
@@ -34,7 +34,8 @@ def load_category(package: Path, category: Category) -> tuple[Task, ...]:
 
     Raises:
         DataMissingError: a file is absent; named with its path.
-        DataCorruptError: entries and answers do not join by id, or an entry lacks a field.
+        DataCorruptError: a line is not JSON, entries and answers do not join by id, or an entry lacks a
+            field.
     """
     entries = read_lines(package / category.file)
     try:
@@ -49,13 +50,13 @@ def load_category(package: Path, category: Category) -> tuple[Task, ...]:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The JSON lines of a file."""
-    try:
-        # Not splitlines(): it also breaks at U+2028 and others that may stand inside a JSON string.
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except FileNotFoundError as error:
-        raise DataMissingError(f"no {path}; fetch it with: toolenv data pull bfcl") from error
-    return [json.loads(line) for line in lines if line.strip()]
+    """The JSON lines of a file.
+
+    Raises:
+        DataMissingError: it is absent; named with its path.
+        DataCorruptError: a line is no JSON object; named with its number.
+    """
+    return read_json_lines(path, "bfcl")
 
 
 def _single_turn(category: Category, entry: Mapping[str, Any], answer: Any) -> Task:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,8 +13,8 @@ from envs_registry.stable_tool_bench.apis import Api, build_apis, identity_of
 from envs_registry.stable_tool_bench.groups import GROUPS
 from envs_registry.stable_tool_bench.naming import ApiId
 from envs_registry.stable_tool_bench.proxy import ProxyReference
-from toolenv.data import DataStore
-from toolenv.errors import DataCorruptError, DataMissingError
+from toolenv.data import DataStore, read_json
+from toolenv.errors import DataCorruptError
 from toolenv.task import Task
 from toolenv.types import ChatMessage
 
@@ -53,12 +52,7 @@ def read_groups(files: Mapping[str, Path]) -> dict[str, tuple[Task, ...]]:
 
 
 def _read(path: Path) -> list[dict[str, Any]]:
-    try:
-        queries: list[dict[str, Any]] = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
-        raise DataMissingError(f"no {path}; fetch it with: toolenv data pull stabletoolbench") from error
-    except ValueError as error:
-        raise DataCorruptError(f"{path} is not JSON: {error}") from error
+    queries: list[dict[str, Any]] = read_json(path, "stabletoolbench")
     return queries
 
 

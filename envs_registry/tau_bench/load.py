@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from envs_registry.tau_bench.domains import DOMAINS, TERMINAL_TOOLS
 from envs_registry.tau_bench.reference import EndStateReference
 from envs_registry.tau_bench.splits import Split
 from envs_registry.tau_bench.world import TauWorld
-from toolenv.data import DataStore
+from toolenv.data import DataStore, read_json
 from toolenv.errors import DataCorruptError
 from toolenv.names import with_wire_names
 from toolenv.schema import to_json_schema
@@ -60,7 +59,8 @@ def load_split(folder: Path, split: Split) -> tuple[Task, ...]:
     """Every task of a split, in upstream's order.
 
     Raises:
-        DataCorruptError: another number of tasks, or a call of a tool that the domain lacks.
+        DataCorruptError: a file that is not JSON, another number of tasks, or a call of a tool that the
+            domain lacks.
     """
     records = _read(folder / split.file)
     if len(records) != split.size:
@@ -101,4 +101,4 @@ def _policy(folder: Path, domain: str) -> str:
 
 
 def _read(path: Path) -> Any:
-    return json.loads(path.read_bytes())
+    return read_json(path, "tau-bench")

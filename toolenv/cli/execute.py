@@ -123,10 +123,9 @@ def _while_server_answers(
         in_a_row = in_a_row + 1 if one.episode.decided_by == SERVER_ERROR else 0
         if in_a_row == most:
             raise ServerLost(
-                f"stopped: {most} episodes in a row met a failed server ("
-                f"{safe_line(one.episode.error, 300)}); "
-                f"{counted(len(store.done), 'episode')} stored in {store.folder}; --resume goes on, and runs "
-                "again those that failed"
+                f"stopped: {most} episodes in a row met a failed server"
+                f" ({safe_line(one.episode.error, 300)}); {counted(len(store.done), 'episode')} stored in"
+                f" {store.folder}; --resume goes on, and runs again those that failed"
             )
 
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -75,7 +75,9 @@ def rows_of(folders: Iterable[Path]) -> list[Row]:
     """
     runs = find_runs(list(folders))
     try:
-        return build_rows(Run(read_episodes(folder), planned_of(folder)) for folder in runs)
+        return build_rows(
+            Run(read_episodes(folder), planned_of(folder), settings_of(folder)) for folder in runs
+        )
     except UsageError as error:
         raise UsageError(
             f"{error}; report runs that repeat each other apart: {', '.join(map(str, runs))}"
@@ -86,6 +88,13 @@ def planned_of(folder: Path) -> dict[tuple[str, str], int]:
     """How many episodes a run was to have, by (env id, agent)."""
     header = read_header(folder)
     return {(env, header["agent"]): count for env, count in header["planned"].items()}
+
+
+def settings_of(folder: Path) -> dict[str, Any]:
+    """What runs must agree in to be pooled: the settings of their environments and of their agent."""
+    config = read_header(folder)["config"]
+    agent = {f"agent option {name}": value for name, value in config.get("agent_options", {}).items()}
+    return {**config.get("env_options", {}), **agent}
 
 
 def show(rows: list[Row]) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from toolenv.cli import app
 from toolenv.cli.execute import env_name
-from toolenv.cli.output import planned_of, show, with_progress
+from toolenv.cli.output import planned_of, settings_of, show, with_progress
 from toolenv.episode import Episode
 from toolenv.errors import StoreError, UnknownNameError
 from toolenv.judge import judge
@@ -41,7 +41,7 @@ def rescore(
     for folder in find_runs(folders):
         planned = planned_of(folder)
         pairs = list(with_progress(rescored(folder), sum(planned.values()), str(folder)))
-        runs.append(Run([new for _, new in pairs], planned))
+        runs.append(Run([new for _, new in pairs], planned, settings_of(folder)))
         changed += [pair for pair in pairs if differ(*pair)]
         total += len(pairs)
     show(build_rows(runs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,8 @@ from toolenv.cli import app
 from toolenv.cli.execute import check_apart, env_name, execute, folder_name, prepare
 from toolenv.cli.output import rows_of, show, show_origins
 from toolenv.errors import UsageError
+from toolenv.report.rows import Row
+from toolenv.report.safe import safe_line
 from toolenv.runner.plan import RunConfig
 
 
@@ -51,7 +54,9 @@ def run(
 ) -> None:
     """Run episodes, keep them in a run directory, and print the table.
 
-    Several agents get a run directory each, below --out. All is checked before the first episode.
+    Several agents get a run directory each, below --out. All is checked before the first episode. A server
+    that fails many episodes in a row stops the run; --resume goes on and runs those again. Exit status 1 if
+    no episode of a run is valid.
     """
     options = {
         **pairs("--suite-option", suite_option or []),
@@ -80,9 +85,24 @@ def run(
     runs = [prepare(one, _folder(one, out, len(configs)), resume=resume) for one in configs]
     check_apart(runs)
     folders = [execute(one, concurrency) for one in runs]
-    show(rows_of(folders))
+    rows = rows_of(folders)
+    show(rows)
     show_origins(folders)
     typer.echo("Runs: " + " ".join(map(str, folders)))
+    _check_any_valid(rows)
+
+
+def _check_any_valid(rows: Sequence[Row]) -> None:
+    """Exit status 1 if a run, which is all rows of one agent, has no valid episode."""
+    without = [one for one in dict.fromkeys(row.agent for row in rows) if not _valid(rows, one)]
+    for agent in without:
+        typer.echo(f"toolenv: no episode of {safe_line(agent)} is valid", err=True)
+    if without:
+        raise typer.Exit(1)
+
+
+def _valid(rows: Sequence[Row], agent: str) -> int:
+    return sum(row.valid for row in rows if row.agent == agent)
 
 
 def _folder(config: RunConfig, out: Path | None, agents: int) -> Path:

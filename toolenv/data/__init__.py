@@ -10,6 +10,7 @@ A support layer: it imports :mod:`toolenv.errors` alone.
 from toolenv.data.definitions import load_source, load_sources
 from toolenv.data.manifest import Problem
 from toolenv.data.places import data_root, source_path
+from toolenv.data.reading import read_json, read_json_lines
 from toolenv.data.source import DataSource, Layout, Part, RepositoryArchive, Wheel
 from toolenv.data.status import DataStatus
 from toolenv.data.store import DataStore
@@ -26,5 +27,7 @@ __all__ = [
     "data_root",
     "load_source",
     "load_sources",
+    "read_json",
+    "read_json_lines",
     "source_path",
 ]

@@ -13,12 +13,23 @@ from functools import cache
 from types import MappingProxyType
 
 from toolenv.errors import UnknownNameError
-from toolenv.hazards.base import Instance, Kind
+from toolenv.hazards.base import Instance, Kind, Subject
 from toolenv.hazards.exposure import Exposure, exposure
 from toolenv.kernel.perturbed import PerturbedKernel
 from toolenv.kernel.protocol import Kernel
 
-__all__ = ["Exposure", "Instance", "Kind", "exposure", "get_kind", "hint", "kinds", "perturbed"]
+__all__ = [
+    "Exposure",
+    "Instance",
+    "Kind",
+    "Subject",
+    "applies",
+    "exposure",
+    "get_kind",
+    "hint",
+    "kinds",
+    "perturbed",
+]
 
 
 @cache
@@ -38,6 +49,11 @@ def get_kind(name: str) -> Kind:
     if name not in kinds():
         raise UnknownNameError("hazard", name, kinds())
     return kinds()[name]
+
+
+def applies(name: str, subject: Subject) -> bool:
+    """Whether a hazard fits a task and its clean solution; if not, ``get_kind(name).needs`` is what is missing."""
+    return next(get_kind(name).sites(subject), None) is not None
 
 
 def perturbed(kernel: Kernel, instance: Instance) -> PerturbedKernel:

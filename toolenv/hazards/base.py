@@ -155,11 +155,6 @@ class HazardMisfitError(UsageError):
         return type(self), (self.hazard, self.task_id, self.reason)
 
 
-def why_not(kind: Kind, subject: Subject) -> str:
-    """Why a hazard does not fit a task; empty if it does."""
-    return "" if next(kind.sites(subject), None) is not None else kind.needs
-
-
 def candidates(kind: Kind, subject: Subject, seed: int) -> list[Instance]:
     """Every instance of a hazard on a task, in the order in which ``seed`` prefers them.
 

@@ -8,6 +8,10 @@ from toolenv.feasibility.manifest import FLAGS
 from toolenv.metrics.registry import catalogue
 from toolenv.report.format import counted, percent, sentence
 from toolenv.report.rows import Row
+from toolenv.report.safe import safe_line
+
+LINE_CHARACTERS = 300
+"""How much of an error's last line a note shows."""
 
 CAPTION = "95% intervals. FCR and false stops are read together. Token costs (TC): infeasible tasks only."
 
@@ -28,6 +32,8 @@ def _row_notes(row: Row, paired: set[tuple[str, str]]) -> Iterator[str]:
             " run the clean environment too"
         )
     if not row.pooled:
+        yield from _invalid(row)
+        yield from _differing(row)
         yield from _excluded(row)
         yield from _trials(row)
 
@@ -43,6 +49,21 @@ def _withheld(row: Row) -> Iterator[str]:
         f" {percent(row.coverage)}%); a metric with fewer than 90% of its own has no point estimate,"
         f" and its brackets hold what the missing ones could make of it{over}"
     )
+
+
+def _invalid(row: Row) -> Iterator[str]:
+    """What made episodes invalid: each kind with its number and the last line of one example (FIELD-105)."""
+    examples = {one.decided_by: one for one in reversed(row.invalid_episodes)}
+    for kind, count in row.invalid_by.items():
+        lines = examples[kind].error.strip().splitlines() if kind in examples else []
+        example = f"; {examples[kind].task_id}: {safe_line(lines[-1], LINE_CHARACTERS)}" if lines else ""
+        yield f"{counted(count, 'episode')} invalid by {kind}{example}"
+
+
+def _differing(row: Row) -> Iterator[str]:
+    if row.differing:
+        settings = ", ".join(f"{name} ({'; '.join(values)})" for name, values in row.differing.items())
+        yield f"not pooled, because its runs are not alike: they differ in {settings}"
 
 
 def _excluded(row: Row) -> Iterator[str]:

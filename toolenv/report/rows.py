@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from toolenv.episode import Episode
 from toolenv.errors import UsageError
@@ -26,7 +27,7 @@ from toolenv.metrics.stats import Estimate
 from toolenv.metrics.trials import Trials, trials
 
 ERROR_CHARACTERS = 300
-"""How much of an invalid episode's error a row keeps."""
+"""How much of an invalid episode's error a row keeps: its end, where a traceback says what happened."""
 
 INVALID_SHOWN = 100
 """How many invalid episodes a row keeps."""
@@ -42,10 +43,13 @@ class Run:
     Attributes:
         episodes: read once.
         planned: how many episodes each (env, agent) was to have; for a pair not named, as many as there are.
+        settings: what else its episodes were made with (subset, max_turns, masks, …). Only runs that agree in
+            all of these are pooled.
     """
 
     episodes: Iterable[Episode]
     planned: Mapping[Pair, int] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -63,9 +67,11 @@ class Row:
         tokens: valid episodes by how well their tokens are known.
         flagged: what happened on flagged tasks. They count in the metrics, too.
         invalid_by: invalid episodes by kind of error.
-        invalid_episodes: the first 100 of them, errors cut short.
+        invalid_episodes: the first 100 of them, and the first of each kind; errors cut short.
         trials: only where a task has several.
         pooled: the env ids a pooled row is made of.
+        differing: the settings in which the runs of this row, or those of the env it would be pooled with,
+            differ, each with its values. Where there are any, it is not pooled.
     """
 
     env: str
@@ -83,6 +89,7 @@ class Row:
     invalid_episodes: tuple[Episode, ...]
     trials: Trials | None = None
     pooled: tuple[str, ...] = ()
+    differing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def coverage(self) -> float:
@@ -94,28 +101,40 @@ def build_rows(runs: Iterable[Run]) -> list[Row]:
     """The rows, sorted by suite, env and agent; a pooled row follows the envs it pools.
 
     A pooled row takes the clean and the infeasible env of one suite and version, where the agent has
-    episodes in both: together they are what FASS is defined over. Episodes are streamed, and texts in them
-    cut as they pass.
+    episodes in both and their runs agree in their settings: together they are what FASS is defined over.
+    Episodes are streamed, and texts in them cut as they pass.
 
     Raises:
         UsageError: an episode stands twice in the runs, or a run holds more than it planned.
     """
     groups = _collect(runs)
-    single = [_row(env, agent, [group]) for (env, agent), group in groups.items()]
-    pooled = [_row(env, agent, members) for (env, agent), members in _pools(groups).items()]
+    halves = _halves(groups)
+    apart = {group.pair: found for members in halves if (found := _differing(members)) for group in members}
+    single = [
+        replace(_row(*pair, [group]), differing=apart.get(pair) or _differing([group]))
+        for pair, group in groups.items()
+    ]
+    alike = [members for members in halves if members[0].pair not in apart]
+    pooled = [_row(env, agent, members) for (env, agent), members in _pools(alike).items()]
     return sorted(single + pooled, key=_order)
 
 
 @dataclass(frozen=True)
 class _Group:
-    env: str
+    pair: Pair
     planned: int
     episodes: list[Episode]
+    settings: Sequence[Mapping[str, Any]]
+
+    @property
+    def env(self) -> str:
+        return self.pair[0]
 
 
 def _collect(runs: Iterable[Run]) -> dict[Pair, _Group]:
     planned: Counter[Pair] = Counter()
     members: dict[Pair, list[Episode]] = {}
+    settings: dict[Pair, list[Mapping[str, Any]]] = {}
     seen: set[tuple[str, str, str, int, int]] = set()
     for run in runs:
         here: Counter[Pair] = Counter()
@@ -128,7 +147,12 @@ def _collect(runs: Iterable[Run]) -> dict[Pair, _Group]:
             here[pair] += 1
             members.setdefault(pair, []).append(_without_long_text(episode))
         planned.update(_checked_plan(run.planned, here))
-    return {pair: _Group(pair[0], number, members.get(pair, [])) for pair, number in planned.items()}
+        for pair in here:
+            settings.setdefault(pair, []).append(run.settings)
+    return {
+        pair: _Group(pair, number, members.get(pair, []), settings.get(pair, []))
+        for pair, number in planned.items()
+    }
 
 
 def _checked_plan(planned: Mapping[Pair, int], seen: Counter[Pair]) -> dict[Pair, int]:
@@ -139,9 +163,20 @@ def _checked_plan(planned: Mapping[Pair, int], seen: Counter[Pair]) -> dict[Pair
 
 
 def _without_long_text(episode: Episode) -> Episode:
-    if len(episode.error) <= ERROR_CHARACTERS:
+    text = episode.error
+    if len(text) <= ERROR_CHARACTERS:
         return episode
-    return replace(episode, error=episode.error[:ERROR_CHARACTERS] + "…")
+    last = text.rstrip().rpartition("\n")[2]
+    # A last line that is long itself begins with the kind of error.
+    kept = "…" + text[-ERROR_CHARACTERS:] if len(last) <= ERROR_CHARACTERS else last[:ERROR_CHARACTERS] + "…"
+    return replace(episode, error=kept)
+
+
+def _shown(invalid: Sequence[Episode]) -> tuple[Episode, ...]:
+    firsts: dict[str, int] = {}
+    for number, episode in enumerate(invalid):
+        firsts.setdefault(episode.decided_by, number)
+    return tuple(invalid[at] for at in sorted({*range(min(len(invalid), INVALID_SHOWN)), *firsts.values()}))
 
 
 def _row(env: str, agent: str, groups: Sequence[_Group]) -> Row:
@@ -165,7 +200,7 @@ def _row(env: str, agent: str, groups: Sequence[_Group]) -> Row:
         tokens=token_knowledge(episodes),
         flagged=flag_counts(episodes),
         invalid_by=invalid_counts(episodes),
-        invalid_episodes=tuple(invalid[:INVALID_SHOWN]),
+        invalid_episodes=_shown(invalid),
         trials=_repeated(episodes) if len(groups) == 1 else None,
         pooled=tuple(group.env for group in groups) if len(groups) > 1 else (),
     )
@@ -185,18 +220,38 @@ def _parts(env: str) -> tuple[str, str, int]:
     return (match["suite"], match["condition"], int(match["version"])) if match else (env, "", 0)
 
 
-def _pools(groups: Mapping[Pair, _Group]) -> dict[Pair, list[_Group]]:
-    """The clean and infeasible groups of each (pooled row's name, agent) that has episodes in both."""
+def _halves(groups: Mapping[Pair, _Group]) -> list[list[_Group]]:
+    """The clean and the infeasible group of each suite, version and agent that has episodes in both."""
     halves: dict[tuple[str, int, str], list[_Group]] = {}
     for (env, agent), group in sorted(groups.items()):
         suite, condition, version = _parts(env)
         if condition in ("clean", "infeasible") and group.episodes:
             halves.setdefault((suite, version, agent), []).append(group)
-    both = {key: members for key, members in halves.items() if len(members) == 2}
-    versions = {suite: {version for one, version, _ in both if one == suite} for suite, _, _ in both}
+    return [members for members in halves.values() if len(members) == 2]
+
+
+def _differing(groups: Sequence[_Group]) -> dict[str, tuple[str, ...]]:
+    """The settings in which the runs behind groups differ, each with its values."""
+    every = [settings for group in groups for settings in group.settings]
+    names = sorted({name for settings in every for name in settings})
+    values = {name: tuple(dict.fromkeys(_value(settings.get(name)) for settings in every)) for name in names}
+    return {name: found for name, found in values.items() if len(found) > 1}
+
+
+def _value(value: Any) -> str:
+    return "not set" if value is None else json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
+
+
+def _pools(halves: Sequence[list[_Group]]) -> dict[Pair, list[_Group]]:
+    """What is pooled, by the pooled row's name and agent."""
+    keys = [_parts(members[0].env)[::2] for members in halves]
+    versions = {suite: {version for one, version in keys if one == suite} for suite, _ in keys}
     return {
-        (f"{suite} (pooled{f', v{version}' if len(versions[suite]) > 1 else ''})", agent): members
-        for (suite, version, agent), members in both.items()
+        (
+            f"{suite} (pooled{f', v{version}' if len(versions[suite]) > 1 else ''})",
+            members[0].pair[1],
+        ): members
+        for (suite, version), members in zip(keys, halves, strict=True)
     }
 
 

@@ -227,5 +227,5 @@ def test_missing_and_unreadable_files_are_named(tmp_path: Path) -> None:
     with pytest.raises(DataMissingError, match="toolenv data pull stabletoolbench"):
         read_groups({"G": tmp_path / "absent.json"})
     (tmp_path / "half.json").write_text("[{")
-    with pytest.raises(DataCorruptError, match=r"half\.json is not JSON"):
+    with pytest.raises(DataCorruptError, match=r"half\.json, line \d+ is not JSON"):
         read_groups({"G": tmp_path / "half.json"})

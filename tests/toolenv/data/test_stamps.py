@@ -36,7 +36,12 @@ def hashed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     names: list[str] = []
     really = manifest.file_hash
-    monkeypatch.setattr(manifest, "file_hash", lambda path: (names.append(path.name), really(path))[1])
+
+    def noted(path: Path) -> str:
+        names.append(path.name)
+        return really(path)
+
+    monkeypatch.setattr(manifest, "file_hash", noted)
     return names
 
 

@@ -22,7 +22,7 @@ from tests.toolenv.hazards.depot_cases import (
 from toolenv.agents.recovery import make
 from toolenv.agents.registry import make_agent
 from toolenv.agents.scripted import Scripted
-from toolenv.hazards import Instance, exposure
+from toolenv.hazards import Instance, applies, exposure
 from toolenv.hazards.base import HazardMisfitError
 from toolenv.hazards.witness import restored
 from toolenv.plan import Given, Plan, PlannedCall, PlannedMessage, Taken
@@ -88,6 +88,8 @@ def test_a_hazard_that_does_not_fit_is_refused_with_the_reason() -> None:
     subject = depot_subject()
     lonely = {name: replace(contract, sources=()) for name, contract in subject.plan.contracts.items()}
     without = replace(subject, plan=replace(subject.plan, contracts=lonely))
+    assert not applies("cross-source-conflict", without)
+    assert applies("cross-source-conflict", subject)
     with pytest.raises(HazardMisfitError, match="does not fit task 'lamp-north': no result that something"):
         prove(SUITE, without, "cross-source-conflict", 0, POLICIES.recover, NAIVE)
 

@@ -77,11 +77,8 @@ def change_argument(call: ToolCall, generator: random.Random, record: TaskRecord
     return replace(call, arguments={**call.arguments, name: MADE_UP})
 
 
-def drop_argument(call: ToolCall, generator: random.Random, record: TaskRecord) -> ToolCall | None:
-    if not call.arguments:
-        return None
-    name = generator.choice(sorted(call.arguments))
-    return replace(call, arguments={key: value for key, value in call.arguments.items() if key != name})
+def add_argument(call: ToolCall, generator: random.Random, record: TaskRecord) -> ToolCall:
+    return replace(call, arguments={**call.arguments, MADE_UP: True})
 
 
 def use_masked_tool(call: ToolCall, generator: random.Random, record: TaskRecord) -> ToolCall:
@@ -239,7 +236,7 @@ def no_certificate(record: TaskRecord, generator: random.Random) -> TaskRecord:
 
 WAYS: Mapping[str, Tampering] = {
     "argument changed": on_calls(change_argument),
-    "argument dropped": on_calls(drop_argument),
+    "argument added": on_calls(add_argument),
     "masked tool used": on_calls(use_masked_tool),
     "unknown tool used": on_calls(use_no_tool),
     "decision dropped": drop_step,
