@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from toolenv.plan import Path, Plan, Source
@@ -46,8 +46,7 @@ class Evidence(NamedTuple):
     doubtful: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Errand:
+class Errand(NamedTuple):
     """A call that was or will be made for planned call ``number``.
 
     Attributes:
@@ -75,9 +74,11 @@ def begun(number: int, tool: str, arguments: Mapping[str, Any], offered: Sequenc
 
     Where one planned name is not documented and one documented name is not planned, the second is meant.
     """
-    spec = next((one for one in offered if tool in (one.name, one.wire_name)), None)
+    spec = next((one for one in offered if one.name == tool), None)
     known = spec.parameters.get("properties", {}) if spec is not None else {}
     strangers = [name for name in arguments if name not in known]
+    if not strangers:
+        return Errand(number, tool, arguments, arguments)
     free = [name for name in known if name not in arguments]
     required = [name for name in free if spec is not None and name in spec.parameters.get("required", ())]
     if len(strangers) == 1 and len(required or free) == 1:
@@ -112,12 +113,12 @@ def _rebound(errand: Errand, value: Any, skills: Skills) -> Errand | None:
         sent = under_other_name(value, errand.meant) if knows_how else None
     else:
         return None
-    return None if sent is None else replace(errand, sent=sent, rebindings=errand.rebindings + 1)
+    return None if sent is None else errand._replace(sent=sent, rebindings=errand.rebindings + 1)
 
 
 def _after_failure(errand: Errand, value: Any, plan: Plan, skills: Skills) -> Errand | None:
     if errand.retries < skills.retries:
-        return replace(errand, retries=errand.retries + 1)
+        return errand._replace(retries=errand.retries + 1)
     return next_source(errand, plan) if skills.switches else None
 
 
@@ -190,7 +191,7 @@ def _checked(errand: Errand, told: Evidence, plan: Plan, skills: Skills) -> Erra
     outranked = any(source.authority > max(one.authority for one in evidence) for source in best)
     due = all(one.doubtful for one in evidence) or (outranked and skills.cross_checks == "always")
     if skills.cross_checks and told.values and due:
-        further = next_source(replace(errand, evidence=evidence), plan)
+        further = next_source(errand._replace(evidence=evidence), plan)
         if further is not None:
             return further
     return _most_credible(errand.evidence, told)

@@ -28,6 +28,12 @@ PROBE = Observation(
 )
 """What is asked: anything that shows whether the server takes a request with a tool."""
 
+LISTING_SECONDS = 10.0
+"""How long a server may take to list its models."""
+
+REQUEST_SECONDS = 60.0
+"""How long it may take to answer the request; less if the agent's own timeout is."""
+
 _REMEDIES = (
     (
         r"tool|jinja|function call",
@@ -54,16 +60,21 @@ def preflight(server: ChatServer, model: str, request: Callable[[Observation], M
     Raises:
         PreflightError: it failed; the message quotes the server and says what to do.
     """
-    listed = server.models()
+    lister = server.hurried(LISTING_SECONDS)
+    listed = lister.models()
     if isinstance(listed, Failure):
         if listed.status is None:
             raise PreflightError(
                 f"no model server answers at {server.url}: {listed.message}; is it running there?"
+                f" It had {lister.timeout:g} s to list its models"
             )
         listed = ()
-    outcome = server.try_complete(request(PROBE))
+    asked = server.hurried(REQUEST_SECONDS)
+    outcome = asked.try_complete(request(PROBE))
     if isinstance(outcome, Failure):
-        raise PreflightError(f"{server.url}: {_advice(outcome, model, listed)}", outcome.usage)
+        patience = f"; it had {asked.timeout:g} s to answer one request" if outcome.status is None else ""
+        advice = _advice(outcome, model, listed)
+        raise PreflightError(f"{server.url}: {advice}{patience}", outcome.usage)
     # A server with one model often answers under any name; the scores would then bear the wrong one.
     if len(listed) == 1 and not _same_model(model, listed[0]):
         raise PreflightError(f"{server.url}: {_unknown(model, listed)}", outcome.usage)

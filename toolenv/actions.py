@@ -8,6 +8,7 @@ from typing import Any
 from toolenv.errors import UsageError
 from toolenv.types import NO_TOKENS, Action, Malformed, Message, Stop, ToolCall, ToolCalls, Usage
 
+_CALL_TEXTS = ("name", "id", "problem")
 _COUNTS = (
     "cached_input_tokens",
     "reasoning_tokens",
@@ -53,11 +54,11 @@ def _problem_of_calls(action: ToolCalls) -> str:
     for number, call in enumerate(action.calls):
         if not isinstance(call, ToolCall):
             return f"ToolCalls.calls[{number}] is {_shown(call)}, no ToolCall"
-        if not isinstance(call.arguments, Mapping):
+        if type(call.arguments) is not dict and not isinstance(call.arguments, Mapping):
             return f"the arguments of ToolCalls.calls[{number}] are {_shown(call.arguments)}, no mapping"
-        for name in ("name", "id", "problem"):
-            if not isinstance(getattr(call, name), str):
-                return f"ToolCalls.calls[{number}].{name} is {_shown(getattr(call, name))}, no str"
+        if not (isinstance(call.name, str) and isinstance(call.id, str) and isinstance(call.problem, str)):
+            wrong = next(name for name in _CALL_TEXTS if not isinstance(getattr(call, name), str))
+            return f"ToolCalls.calls[{number}].{wrong} is {_shown(getattr(call, wrong))}, no str"
     return _problem_of_text("ToolCalls.text", action.text)
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from toolenv.errors import DataCorruptError, DataMissingError
 
+_NAMES: Mapping[type, str] = {str: "a string", dict: "an object", list: "a list"}
+
 
 def content_hash(body: Mapping[str, Any]) -> str:
     """``sha256:…`` over a JSON object; the order of its keys does not matter."""
@@ -31,17 +33,37 @@ def unsealed(data: Any, version: int, where: str) -> dict[str, Any]:
         where: names the file in errors.
 
     Raises:
-        DataCorruptError: another version, or the hash does not match.
+        DataCorruptError: no JSON object, another version, or the hash does not match.
     """
-    if not isinstance(data, dict) or data.get("version") != version:
-        found = data.get("version") if isinstance(data, dict) else type(data).__name__
-        raise DataCorruptError(f"{where}: version {found!r}, expected {version}")
-    body = {key: value for key, value in data.items() if key != "hash"}
-    if data.get("hash") != content_hash(body):
-        raise DataCorruptError(
-            f"{where}: hash {data.get('hash')} does not match its content {content_hash(body)}"
-        )
+    if not isinstance(data, dict):
+        raise DataCorruptError(f"{where}: a JSON object is expected, not a {type(data).__name__}")
+    if data.get("version") != version:
+        raise DataCorruptError(f"{where}: version {data.get('version')!r}, expected {version}")
+    try:
+        right = content_hash({key: value for key, value in data.items() if key != "hash"})
+    except UnicodeEncodeError as error:
+        raise DataCorruptError(f"{where}: holds text that no file can hold: {error.reason}") from error
+    if data.get("hash") != right:
+        raise DataCorruptError(f"{where}: hash {data.get('hash')} does not match its content {right}")
     return data
+
+
+def expect_fields(data: Mapping[str, Any], fields: Mapping[str, type], where: str) -> None:
+    """Check that fields are there and of their JSON type.
+
+    Args:
+        data: an object of a file.
+        fields: name → ``str``, ``dict``, ``list``, …
+        where: names the file, and the place in it, in errors.
+
+    Raises:
+        DataCorruptError: one is missing or of another type; named with its value.
+    """
+    for name, kind in fields.items():
+        if name not in data:
+            raise DataCorruptError(f"{where}: {name!r} is missing")
+        if not isinstance(data[name], kind):
+            raise DataCorruptError(f"{where}: {name!r} is {data[name]!r:.80}, expected {_NAMES[kind]}")
 
 
 def read_json(path: Path, what: str) -> Any:
@@ -49,13 +71,15 @@ def read_json(path: Path, what: str) -> Any:
 
     Raises:
         DataMissingError: no such file.
-        DataCorruptError: it is no JSON.
+        DataCorruptError: it is no file that can be read, or no JSON.
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise DataMissingError(f"no {what} at {path}") from error
-    except ValueError as error:
+    except OSError as error:
+        raise DataCorruptError(f"{path} is no {what}: it cannot be read ({error.strerror})") from error
+    except (ValueError, RecursionError) as error:
         raise DataCorruptError(f"{path} is not JSON: {error}") from error
 
 

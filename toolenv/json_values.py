@@ -20,6 +20,9 @@ _FLAT_LENGTH = 10_000
 _FLAT_INTEGER = 2**63
 
 
+_CONTAINERS = frozenset({dict, list})
+
+
 class UnusableValueError(ValueError):
     """A value that is no JSON value, or beyond the bounds; its text is short and fit for an agent."""
 
@@ -38,6 +41,15 @@ def clean_json(value: Any) -> tuple[Any, bool]:
         return value.copy(), False
     copier = _Copier()
     return copier.copy(value, 0), copier.changed
+
+
+def copy_json(value: Any) -> Any:
+    """An independent copy of a value that :func:`clean_json` has made."""
+    if type(value) is dict:
+        if _CONTAINERS.isdisjoint(map(type, value.values())):
+            return value.copy()
+        return {key: copy_json(item) for key, item in value.items()}
+    return [copy_json(item) for item in value] if type(value) is list else value
 
 
 def _is_flat(value: dict[Any, Any]) -> bool:

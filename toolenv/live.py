@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from toolenv.errors import ServerError, ToolFault
 from toolenv.hygiene import clean_action, clean_name, clean_text
-from toolenv.json_values import UnusableValueError, clean_json
+from toolenv.json_values import UnusableValueError, clean_json, copy_json
 from toolenv.judge import decide_text
 from toolenv.kernel.protocol import Slot, shown_tools
 from toolenv.names import lookup_table
@@ -63,6 +63,7 @@ class LiveEpisode:
         "_mended",
         "_messages",
         "_opening",
+        "_searches",
         "_seed",
         "_source",
         "_steps",
@@ -91,6 +92,8 @@ class LiveEpisode:
         self.ending: Ending = "running"
         self.tools: tuple[ToolSpec, ...] = ()
         self._lookup: Mapping[str, ToolSpec] = {}
+        # Only where tools have to be searched for does a call change what is offered.
+        self._searches = hasattr(self.world, "listed")
         self._offer()
 
     @property
@@ -158,7 +161,8 @@ class LiveEpisode:
         results = tuple(map(self._answer, calls))
         taken = ToolCalls(calls, action.text, usage=action.usage, raw=action.raw)
         self._steps.append(Step(self._turn, taken, results))
-        self._offer()
+        if self._searches:
+            self._offer()
 
     def _stop(self, action: Stop) -> None:
         self._steps.append(Step(self._turn, action))
@@ -256,7 +260,7 @@ class LiveEpisode:
 
 
 def _copied(call: ToolCall) -> ToolCall:
-    return ToolCall(call.name, clean_json(call.arguments)[0], call.id, call.problem)
+    return ToolCall(call.name, copy_json(call.arguments), call.id, call.problem)
 
 
 _NOT_RUN = ToolResult("Error: not run, the episode had ended.", "tool_error")

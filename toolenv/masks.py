@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,7 +33,8 @@ def manifest_for(suite: Suite, subset: str, masks: str | Path | None = None) -> 
     if masks is None and corrections is None:
         return suite.masks(subset)
     tasks = {task.id: task for task in suite.tasks(subset)}
-    manifest = suite.masks(subset) if masks is None else _foreign(Path(masks), suite, tasks)
+    own = suite.masks(subset)
+    manifest = own if masks is None else _foreign(Path(masks), suite, tasks, own.data)
     here, there = corrections.hash if corrections else None, manifest.built.get("corrections")
     if there not in (None, here):
         raise UsageError(
@@ -47,19 +48,31 @@ def left_out(corrections: Corrections, task_id: str) -> str:
     return f"left out by {corrections.file}: {corrections.why(task_id)}"
 
 
-def _foreign(path: Path, suite: Suite, tasks: Mapping[str, Task]) -> MaskManifest:
+def _foreign(path: Path, suite: Suite, tasks: Mapping[str, Task], data: str) -> MaskManifest:
     manifest = MaskManifest.read(path)
     if manifest.suite != suite.name:
         raise DataCorruptError(f"{path}: masks of suite {manifest.suite!r}, not {suite.name!r}")
+    if manifest.data != data:
+        raise DataCorruptError(
+            f"{path}: masks made for data {manifest.data!r}; {suite.name} here has {data!r}, "
+            "in which tasks of the same id may need other tools"
+        )
     for task_id, tools in manifest.masks.items():
         if task_id in tasks:
-            pool = {tool.name for tool in tasks[task_id].tools}
-            for tool in tools:
-                if tool not in pool:
-                    raise DataCorruptError(
-                        f"{path}: task {task_id!r} masks {tool!r}, which is not in its pool"
-                    )
+            _check_mask(tools, tasks[task_id], path)
     return manifest
+
+
+def _check_mask(tools: Sequence[str], task: Task, path: Path) -> None:
+    pool = {tool.name for tool in task.tools}
+    for tool in tools:
+        if tool not in pool:
+            raise DataCorruptError(f"{path}: task {task.id!r} masks {tool!r}, which is not in its pool")
+    if pool <= set(tools):
+        raise DataCorruptError(
+            f"{path}: task {task.id!r} masks its whole pool ({', '.join(sorted(pool))}); that nothing can be "
+            "done without any tool is plain to see and measures nothing: list it as excluded"
+        )
 
 
 def _corrected(manifest: MaskManifest, corrections: Corrections, tasks: Mapping[str, Task]) -> MaskManifest:

@@ -7,18 +7,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
-from toolenv.hazards import Instance, perturbed
-from toolenv.hazards.manifest import HazardManifest, ProvedInstance, RecoveryReference, as_shipped
 from toolenv.kernel import CleanKernel, Kernel, MaskedKernel
 from toolenv.masks import left_out, manifest_for
 from toolenv.seeding import mix, uniform
 from toolenv.suite import Suite, corrections_of, hazard_manifests
 from toolenv.task import Task
 from toolenv.user import User
+
+if TYPE_CHECKING:
+    from toolenv.hazards import Instance
 
 CONDITIONS: tuple[str, ...] = ("clean", "infeasible", "mixed")
 """The conditions of every suite; see :func:`conditions_of`."""
@@ -117,12 +118,20 @@ class TaskSource:
         return found
 
     def _build_kernel(self, task: Task) -> Kernel:
-        suite, task = self.suite, as_shipped(task)
-        kernel: Kernel = CleanKernel(task, suite.world, suite.arguments(task), suite.result_limit(task))
         if task.id in self.hazards:
-            instance = self.hazards[task.id]
-            kernel = perturbed(kernel, instance.withdrawn() if task.label == "infeasible" else instance)
+            return self._build_perturbed(task)
+        suite = self.suite
+        kernel: Kernel = CleanKernel(task, suite.world, suite.arguments(task), suite.result_limit(task))
         return MaskedKernel(kernel, task.mask, len(task.turns) + 1) if task.mask else kernel
+
+    def _build_perturbed(self, task: Task) -> Kernel:
+        from toolenv.hazards import perturbed  # most environments need nothing of it
+        from toolenv.hazards.manifest import as_shipped
+
+        suite, task = self.suite, as_shipped(task)
+        clean = CleanKernel(task, suite.world, suite.arguments(task), suite.result_limit(task))
+        instance = self.hazards[task.id]
+        return perturbed(clean, instance.withdrawn() if task.label == "infeasible" else instance)
 
 
 def make_source(
@@ -214,6 +223,8 @@ def _hazard_source(
     seed: int | None,
 ) -> TaskSource:
     """The tasks with a proved instance of the hazard, each with its witness as solution."""
+    from toolenv.hazards.manifest import HazardManifest  # most environments need nothing of it
+
     manifest = HazardManifest.read(hazard_manifests(suite)[condition] if path is None else Path(path))
     manifest.check(suite.name, condition)
     wanted = _listed(tasks, clean, suite)
@@ -223,7 +234,7 @@ def _hazard_source(
         if task_id not in uncorrected:
             raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: its answer is corrected")
     proved = manifest.choose(uncorrected, wanted, seed)
-    chosen = {task_id: _recoverable(clean[task_id], one) for task_id, one in proved.items()}
+    chosen = {task_id: one.recoverable(clean[task_id]) for task_id, one in proved.items()}
     drawn = condition in DRAWN
     return TaskSource(
         suite,
@@ -235,10 +246,6 @@ def _hazard_source(
         manifest.hash,
         hazards={task_id: one.instance for task_id, one in proved.items()},
     )
-
-
-def _recoverable(task: Task, proved: ProvedInstance) -> Task:
-    return replace(task, reference=RecoveryReference(task.reference, proved.witness))
 
 
 def _is_flag(name: str, value: object) -> bool:

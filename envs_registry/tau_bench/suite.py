@@ -64,7 +64,7 @@ class TauBench:
         from envs_registry.tau_bench.corrections import ACTIONS
         from envs_registry.tau_bench.users import make_user
 
-        chosen = make_user(user) if isinstance(user, str) else user
+        chosen = None if user is None else make_user(user)
         return TauBench(chosen, corrections_for(TauBench(), corrections, ACTIONS))
 
     def tasks(self, subset: str) -> tuple[Task, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolenv.errors import ContextWindowError, ServerError, UnknownNameError, UsageError
-from toolenv.model_server import ChatServer, visible_text
+from toolenv.errors import ContextWindowError, PreflightError, ServerError, UnknownNameError, UsageError
+from toolenv.model_server import ChatServer, Failure, visible_text
 from toolenv.task import Task
-from toolenv.types import ChatMessage
+from toolenv.types import ChatMessage, Usage
 from toolenv.user import User
 
 STOP_MARK = "###STOP###"
@@ -16,6 +16,9 @@ STOP_MARK = "###STOP###"
 
 GREETING = "Hi! How can I help you today?"
 """What the model is told the agent said first. Agents never see it."""
+
+PREFLIGHT_SECONDS = 60.0
+"""How long the model's server may take to answer the request made before a run."""
 
 PROMPT = """\
 Play a customer who is talking to a service agent.
@@ -75,16 +78,37 @@ class ModelUser:
         self._model, self._temperature = model, temperature
         self._server = ChatServer(base_url=base_url, timeout=timeout, attempts=attempts)
 
+    def preflight(self) -> Usage:
+        """One request, made as a run would make it, so that a bad set-up costs no run.
+
+        Returns:
+            What it cost; unknown if the server reports no usage.
+
+        Raises:
+            PreflightError: the server said something else, or nothing within :data:`PREFLIGHT_SECONDS`.
+        """
+        server = self._server.hurried(PREFLIGHT_SECONDS)
+        outcome = server.try_complete(self._request([{"role": "user", "content": GREETING}]))
+        if isinstance(outcome, Failure):
+            silence = f"; it had {server.timeout:g} s to answer one request" if outcome.status is None else ""
+            raise PreflightError(
+                f"the simulated user's server at {server.url}, model {self._model!r}: {outcome.message}{silence}",
+                outcome.usage,
+            )
+        return outcome.usage
+
+    def _request(self, messages: list[Any]) -> dict[str, Any]:
+        sampling = {} if self._temperature is None else {"temperature": self._temperature}
+        return {"model": self._model, "messages": messages, **sampling}
+
     def reply(self, task: Task, said: tuple[ChatMessage, ...], seed: int) -> str | None:
         """Ask the model for the user's next message.
 
         Raises:
             ServerError: the server gave no text.
         """
-        sampling = {} if self._temperature is None else {"temperature": self._temperature}
-        request = {"model": self._model, "messages": user_view(task, said), **sampling}
         try:
-            text = visible_text(self._server.complete(request))
+            text = visible_text(self._server.complete(self._request(user_view(task, said))))
         except (ServerError, ContextWindowError) as error:
             # A user who cannot go on is no failure of the agent's.
             raise ServerError(f"the simulated user's server: {error}") from error
@@ -108,12 +132,18 @@ def user_view(task: Task, said: Sequence[ChatMessage]) -> list[Any]:
     return opening + [{"role": other[message.role], "content": message.content} for message in said]
 
 
-def make_user(spec: str) -> User:
-    """``scripted``, ``llm:MODEL`` or ``llm:MODEL@URL``.
+def make_user(spec: str | User) -> User:
+    """``scripted``, ``llm:MODEL`` or ``llm:MODEL@URL``; what is a user already stays as it is.
 
     Raises:
         UsageError: anything else.
     """
+    if not isinstance(spec, str):
+        if isinstance(getattr(spec, "name", None), str) and callable(getattr(spec, "reply", None)):
+            return spec
+        raise UsageError(
+            f"user={spec!r}: give 'scripted', 'llm:MODEL', 'llm:MODEL@URL' or a toolenv.user.User"
+        )
     kind, separator, argument = spec.partition(":")
     if kind == "scripted" and not separator:
         return ScriptedUser()

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.fake_server import MODEL, Answer, FakeServer, Script, as_json, completion, error, raw
+from tests.support.fake_server import HANG, MODEL, Answer, FakeServer, Script, as_json, completion, error, raw
+from toolenv.agents import preflight as preflight_module
 from toolenv.agents.chat import ChatPolicy
 from toolenv.agents.settings import ChatSettings
 from toolenv.errors import PreflightError
@@ -145,3 +146,42 @@ def test_a_refused_temperature_brings_the_setting() -> None:
 def test_a_server_that_stays_broken_is_quoted() -> None:
     assert "HTTP 503: Loading model" in refused(error(503, "Loading model"), attempts=2)
     assert "holds no message" in refused(as_json({"choices": []}), attempts=2)
+
+
+def silent(script: Script | Answer, models: Sequence[str] | Answer | None = (MODEL,)) -> tuple[str, int]:
+    """What is said of a server that hangs, at the agent's own timeout of 600 s, and how often it was asked."""
+    with FakeServer(script, models) as server:
+        policy = ChatPolicy(ChatSettings(model=MODEL, base_url=server.base_url), sleep=lambda seconds: None)
+        with pytest.raises(PreflightError) as raised:
+            policy.preflight()
+        policy.close()
+        return str(raised.value), len(server.requests)
+
+
+def test_a_server_that_hangs_is_not_waited_for_as_long_as_in_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (preflight_module.LISTING_SECONDS, preflight_module.REQUEST_SECONDS) == (10.0, 60.0)
+    monkeypatch.setattr(preflight_module, "REQUEST_SECONDS", 0.2)
+    text, asked = silent(HANG)
+    assert "timed out" in text
+    assert "it had 0.2 s to answer one request" in text
+    assert asked == 1
+
+
+def test_a_server_that_hangs_over_its_models_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight_module, "LISTING_SECONDS", 0.2)
+    text, asked = silent(FINE, HANG)
+    assert "timed out" in text
+    assert "It had 0.2 s to list its models" in text
+    assert asked == 0
+
+
+def test_a_shorter_timeout_of_the_agent_holds() -> None:
+    assert "it had 0.3 s to answer" in refused(HANG, timeout=0.3)
+
+
+def test_a_run_after_the_preflight_waits_as_it_was_told() -> None:
+    policy = ChatPolicy(ChatSettings(model=MODEL, base_url="http://127.0.0.1:9/v1"))
+    assert policy._server.hurried(60.0).timeout == 60.0
+    assert policy._server.hurried(60.0).url == policy._server.url
+    assert policy._server.client.timeout.read == 600.0  # type: ignore[union-attr]
+    policy.close()

@@ -185,3 +185,6 @@ class DepotSuite:
 
     def result_limit(self, task: Task) -> int | None:
         return 20_000
+
+
+SUITE = DepotSuite()

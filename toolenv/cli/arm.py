@@ -14,7 +14,7 @@ from toolenv.cli import app
 from toolenv.cli.data import store
 from toolenv.cli.many_values import ManyValues
 from toolenv.cli.output import with_progress
-from toolenv.errors import UnknownNameError
+from toolenv.errors import UsageError
 from toolenv.hazards import get_kind
 from toolenv.hazards.manifest import HazardManifest
 from toolenv.recoverability.building import FEWEST_TASKS, Policies, arm_tasks, manifests
@@ -48,7 +48,7 @@ def arm(
         get_kind(name)
     for number in seed or ():
         if number < 0:
-            raise UnknownNameError("seed", str(number), ["0"])
+            raise UsageError(f"--seed {number}: give a whole number of at least 0")
     found = envs_registry.get_suite(suite)
     source = make_source(found, "clean", subset=subset, tasks=tasks)
     recover = (make_agent("recovery:trusting"), make_agent("recovery"))

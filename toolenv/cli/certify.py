@@ -17,12 +17,13 @@ import envs_registry
 from toolenv.cli import app
 from toolenv.cli.execute import env_name
 from toolenv.cli.output import console, with_progress
-from toolenv.errors import UnknownNameError, UsageError
+from toolenv.errors import UnknownNameError
 from toolenv.feasibility.certificates.certify import Effort, certify_all
 from toolenv.feasibility.certificates.checker import check_file
 from toolenv.feasibility.certificates.planning import Planner
 from toolenv.feasibility.certificates.records import Certificates, TaskRecord
 from toolenv.feasibility.certificates.repair import repaired, standing_of
+from toolenv.feasibility.certificates.rules import NoRules, Rules
 from toolenv.feasibility.certificates.search import Bound
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.masks import manifest_for
@@ -42,6 +43,11 @@ class Chosen:
     planner: Planner | None
     manifest: MaskManifest
     tasks: tuple[Task, ...]
+
+    @property
+    def rules(self) -> Rules:
+        """What certificates rest on."""
+        return NoRules() if self.planner is None else self.planner.rules
 
 
 @app.command()
@@ -142,14 +148,10 @@ def _certify(chosen: Chosen, effort: Effort, seconds: float) -> Certificates:
         subset=manifest.subset,
         data=manifest.data,
         masks=manifest.hash,
-        rules=_version(chosen),
+        rules=chosen.rules.version,
         bound=effort.to_json(),
         tasks=dict(with_progress(records, len(chosen.tasks), "certify")),
     )
-
-
-def _version(chosen: Chosen) -> str:
-    return chosen.planner.rules.version if chosen.planner is not None else "none"
 
 
 def _show(records: Iterable[TaskRecord], title: str) -> None:
@@ -178,9 +180,7 @@ def _lines(record: TaskRecord) -> list[tuple[str, str]]:
 
 
 def _show_check(chosen: Chosen, certificates: Certificates) -> None:
-    if chosen.planner is None:
-        raise UsageError(f"suite {chosen.suite.name} has no rules to check certificates by")
-    found = list(check_file(certificates, chosen.suite, chosen.planner.rules, chosen.manifest))
+    found = list(check_file(certificates, chosen.suite, chosen.rules, chosen.manifest))
     wrong = [(task_id, problem) for task_id, problem in found if problem]
     typer.echo(f"checked: {len(found) - len(wrong)} of {len(found)} tasks good")
     for task_id, problem in wrong[:SHOWN]:

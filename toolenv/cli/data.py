@@ -59,6 +59,8 @@ def verify(
 ) -> None:
     """Hash every file of the data sets again; exit status 1 if any is not what it should be."""
     chosen = keys or [row.key for row in store().status() if row.state != "absent"]
+    if not chosen:
+        typer.echo(f"nothing is at {store().root}; get data with: toolenv data pull SUITE")
     bad = 0
     for key in chosen:
         problems = store().verify(key)

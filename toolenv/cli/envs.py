@@ -11,7 +11,9 @@ import envs_registry
 from toolenv.cli import app
 from toolenv.cli.output import console
 from toolenv.errors import DataError
-from toolenv.source import make_source
+from toolenv.report.notes import exclusion_line
+from toolenv.runner.exclusions import exclusions
+from toolenv.source import DRAWN, make_source
 
 
 @app.command()
@@ -22,6 +24,7 @@ def envs(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
         typer.echo(json.dumps({"envs": rows}, indent=1))
         return
     from rich.table import Table
+    from rich.text import Text
 
     table = Table("id", "tasks", "tools a task", "infeasible", "data")
     for row in rows:
@@ -30,24 +33,35 @@ def envs(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
         tools = f"{low}-{high}" if row["tools"] else ""
         table.add_row(row["id"], str(row["tasks"] or ""), tools, shares, row["data"])
     console().print(table)
+    for row in rows:
+        if line := exclusion_line(row["id"], row["of"] or 0, row["left_out"]):
+            console().print(Text(f"• {line}"))
 
 
 def _describe(name: str) -> dict[str, Any]:
-    """Tasks, the least and most tools a task ends with, the share of infeasible episodes, the data."""
+    """What is known of an id.
+
+    ``tasks`` of the ``of`` tasks of the default subset, ``left_out`` by reason; ``tools``, the least and most
+    that a task ends with; ``infeasible``, the share of such episodes; ``data``.
+    """
     spec = envs_registry.parse_env_id(name)
     suite = envs_registry.get_suite(spec["suite"])
-    about = {"id": name, "tasks": None, "tools": None, "infeasible": None, "subsets": list(suite.subsets)}
+    unknown: dict[str, Any] = {"tasks": None, "of": None, "left_out": {}, "tools": None, "infeasible": None}
+    about = {"id": name, **unknown, "subsets": list(suite.subsets)}
     try:
         source = make_source(suite, spec["condition"])
     except DataError as error:
         return {**about, "data": str(error)}
+    left_out = exclusions(source, {})
     tasks = [source.get(task_id) for task_id in source.task_ids]
     sizes = [len(task.offered(len(task.turns))) for task in tasks]
     infeasible = sum(task.label == "infeasible" for task in tasks) / len(tasks)
     return {
         **about,
         "tasks": len(tasks),
+        "of": left_out.tasks,
+        "left_out": left_out.counts,
         "tools": [min(sizes), max(sizes)],
-        "infeasible": source.prior if source.condition == "mixed" else infeasible,
+        "infeasible": source.prior if source.condition in DRAWN else infeasible,
         "data": "present",
     }

@@ -22,6 +22,7 @@ from rich.text import Text
 
 from toolenv.errors import StoreError, UsageError
 from toolenv.report.about import about, origin_lines
+from toolenv.report.notes import exclusion_lines
 from toolenv.report.page import render_page
 from toolenv.report.rows import Row, Run, build_rows
 from toolenv.report.safe import safe_line
@@ -75,9 +76,7 @@ def rows_of(folders: Iterable[Path]) -> list[Row]:
     """
     runs = find_runs(list(folders))
     try:
-        return build_rows(
-            Run(read_episodes(folder), planned_of(folder), settings_of(folder)) for folder in runs
-        )
+        return build_rows(Run(read_episodes(one), planned_of(one), settings_of(one)) for one in runs)
     except UsageError as error:
         raise UsageError(
             f"{error}; report runs that repeat each other apart: {', '.join(map(str, runs))}"
@@ -118,8 +117,9 @@ def check_page(path: Path) -> None:
 
 
 def show_origins(folders: Iterable[Path]) -> None:
-    """Print which data, masks and corrections the tasks of runs are of."""
-    for line in origin_lines(map(read_header, find_runs(list(folders)))):
+    """Print which data, masks and corrections the tasks of runs are of, and which tasks are left out."""
+    headers = [read_header(folder) for folder in find_runs(list(folders))]
+    for line in (*origin_lines(headers), *exclusion_lines(headers).values()):
         console().print(Text(f"• {safe_line(line, 2000)}"))
 
 
@@ -130,7 +130,9 @@ def write_page(path: Path, rows: list[Row], folders: Iterable[Path], title: str)
         StoreError: it cannot be written, or a run cannot be read.
     """
     runs = find_runs(list(folders))
-    page = render_page(rows, pick_samples(runs), about(map(read_header, runs)), title)
+    headers = [read_header(folder) for folder in runs]
+    left_out = {f"left out of {env}": line for env, line in exclusion_lines(headers).items()}
+    page = render_page(rows, pick_samples(runs), {**about(headers), **left_out}, title)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")

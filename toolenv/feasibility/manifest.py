@@ -22,9 +22,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from toolenv.hashed_json import read_json, sealed, unsealed, write_json
+from toolenv.errors import DataCorruptError, UnknownNameError
+from toolenv.hashed_json import expect_fields, read_json, sealed, unsealed, write_json
 
 MANIFEST_VERSION = 1
+
+_FIELDS: Mapping[str, type] = {
+    "suite": str,
+    "subset": str,
+    "data": str,
+    "provenance": str,
+    "masks": dict,
+    "excluded": dict,
+    "flags": dict,
+}
+_OPTIONAL = ("built", "evidence")
 
 FLAGS: Mapping[str, str] = {
     "can_never_pass": "no call sequence is accepted by the data set's own scoring rules",
@@ -102,7 +114,8 @@ class MaskManifest:
 
         Raises:
             DataMissingError: no such file.
-            DataCorruptError: not a manifest, another version, or its hash does not match.
+            DataCorruptError: not a manifest, another version, its hash does not match, or what it says of a
+                task cannot be: an empty mask, an unknown flag, masked and excluded at once.
         """
         return cls.from_json(read_json(path, "mask manifest"), where=str(path))
 
@@ -133,6 +146,9 @@ class MaskManifest:
     def from_json(cls, data: Any, where: str = "mask manifest") -> MaskManifest:
         """Check and build from the file form; ``where`` names it in errors."""
         data = unsealed(data, MANIFEST_VERSION, where)
+        expect_fields(data, _FIELDS, where)
+        expect_fields(data, {name: dict for name in _OPTIONAL if name in data}, where)
+        _check_tasks(data, where)
         return cls(
             suite=data["suite"],
             subset=data["subset"],
@@ -144,3 +160,27 @@ class MaskManifest:
             built=data.get("built", {}),
             evidence=data.get("evidence", {}),
         )
+
+
+def _check_tasks(data: Mapping[str, Any], where: str) -> None:
+    """Refuse what would label a task falsely: nothing is infeasible for the lack of no tool."""
+    for task, tools in data["masks"].items():
+        _check_names(tools, f"{where}: the mask of task {task!r}")
+        if not tools:
+            raise DataCorruptError(f"{where}: the mask of task {task!r} is empty; list it as excluded")
+        if task in data["excluded"]:
+            raise DataCorruptError(f"{where}: task {task!r} is masked and excluded at once")
+    for task, flags in data["flags"].items():
+        _check_names(flags, f"{where}: the flags of task {task!r}")
+        for flag in flags:
+            if flag not in FLAGS:
+                problem = UnknownNameError("flag", flag, FLAGS, f"task {task!r}")
+                raise DataCorruptError(f"{where}: {problem}")
+    excluded, evidence = data["excluded"], data.get("evidence", {})
+    expect_fields(excluded, dict.fromkeys(excluded, str), f"{where}: excluded")
+    expect_fields(evidence, dict.fromkeys(evidence, dict), f"{where}: evidence")
+
+
+def _check_names(names: Any, what: str) -> None:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DataCorruptError(f"{what} is {names!r:.80}, expected a list of names")

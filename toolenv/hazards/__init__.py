@@ -52,7 +52,7 @@ def get_kind(name: str) -> Kind:
 
 
 def applies(name: str, subject: Subject) -> bool:
-    """Whether a hazard fits a task and its clean solution; if not, ``get_kind(name).needs`` is what is missing."""
+    """Whether a hazard fits a task and its clean solution; ``get_kind(name).needs`` says what is missing."""
     return next(get_kind(name).sites(subject), None) is not None
 
 

@@ -8,13 +8,17 @@ from toolenv.trace import Trace
 from toolenv.types import ToolCalls
 
 
+UNARMED = frozenset({"clean", "infeasible", "mixed"})
+"""The conditions without a hazard."""
+
+
 class Exposure(NamedTuple):
     """What became of a hazard in one episode.
 
     An episode that never reached its hazard says nothing about recovering from it.
 
     Attributes:
-        hazard, mode, tool: what was armed; empty if nothing was, or no tool was called.
+        hazard, mode, tool: what was armed; empty if nothing was, or if no call was made that would tell.
         armed: whether a hazard was armed.
         fired: on how many calls it fired.
         seen: on how many of those the agent made another decision afterwards, so that it could react.
@@ -29,8 +33,8 @@ class Exposure(NamedTuple):
 
 
 def exposure(trace: Trace) -> Exposure:
-    """The exposure of an episode. One without any call shows nothing as armed."""
-    found = Exposure()
+    """The exposure of an episode."""
+    found = Exposure(armed=trace.condition not in UNARMED)
     last = len(trace.steps) - 1
     for number, step in enumerate(trace.steps):
         if not isinstance(step.action, ToolCalls):

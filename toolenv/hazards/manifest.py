@@ -47,6 +47,10 @@ class ProvedInstance:
     witness: Stored
     extra_calls: int
 
+    def recoverable(self, task: Task) -> Task:
+        """The task with its witness as solution."""
+        return replace(task, reference=RecoveryReference(task.reference, self.witness))
+
     def to_json(self) -> dict[str, Any]:
         """The entry of a manifest."""
         armed = self.instance

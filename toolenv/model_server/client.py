@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,7 @@ class ChatServer:
     ) -> None:
         self._base_url, self._api_key, self._timeout = base_url, api_key, timeout
         self._attempts, self._sleep = attempts, sleep
+        self._waits_again = True
         self._client: openai.OpenAI | None = None
         self._lock = threading.Lock()
 
@@ -60,6 +62,29 @@ class ChatServer:
             sleep=self._sleep,
         )
         return made, ()
+
+    def hurried(self, seconds: float) -> ChatServer:
+        """The same server for a look before a run: a server that says nothing is not asked again.
+
+        It shares this one's connections, and lasts as long as they do.
+
+        Args:
+            seconds: the most that a request may wait for bytes; less if this server's timeout is.
+        """
+        quick = copy(self)
+        quick._timeout, quick._waits_again = min(self._timeout, seconds), False
+        quick._client = self.client.with_options(timeout=quick._patience())
+        return quick
+
+    def _patience(self) -> openai.Timeout:
+        import openai
+
+        return openai.Timeout(self._timeout, connect=min(self._timeout, CONNECT_SECONDS))
+
+    @property
+    def timeout(self) -> float:
+        """The seconds a request may wait for bytes."""
+        return self._timeout
 
     @property
     def url(self) -> str:
@@ -76,7 +101,7 @@ class ChatServer:
                 self._client = openai.OpenAI(
                     base_url=self._base_url,
                     api_key=self._api_key or os.environ.get("OPENAI_API_KEY", "").strip() or "none",
-                    timeout=openai.Timeout(self._timeout, connect=min(self._timeout, CONNECT_SECONDS)),
+                    timeout=self._patience(),
                     max_retries=0,  # counted and paced here
                 )
             return self._client
@@ -104,7 +129,8 @@ class ChatServer:
             if isinstance(outcome, Reply):
                 return replace(outcome, usage=spent + outcome.usage)
             spent += as_retried(outcome.usage)
-            if attempt >= self._attempts or not outcome.transient:
+            silent = outcome.status is None and not self._waits_again
+            if attempt >= self._attempts or silent or not outcome.transient:
                 return replace(outcome, usage=spent, attempts=attempt)
             backoff = min(FIRST_DELAY * 2 ** (attempt - 1), LONGEST_DELAY)
             self._sleep(backoff if outcome.delay is None else outcome.delay)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from toolenv.feasibility.manifest import FLAGS
 from toolenv.metrics.registry import catalogue
@@ -13,6 +14,9 @@ from toolenv.report.safe import safe_line
 LINE_CHARACTERS = 300
 """How much of an error's last line a note shows."""
 
+REASONS_SHOWN = 5
+"""How many of the reasons why tasks are left out are named."""
+
 CAPTION = "95% intervals. FCR and false stops are read together. Token costs (TC): infeasible tasks only."
 
 
@@ -22,6 +26,38 @@ def notes(rows: Sequence[Row]) -> list[str]:
     paired = {(env, row.agent) for row in measured for env in (row.env, *row.pooled)}
     single = [f"{row.env}, {row.agent}: {text}." for row in rows for text in _row_notes(row, paired)]
     return [*single, *_flag_notes([row for row in rows if not row.pooled])]
+
+
+def exclusion_line(env: str, tasks: int, excluded: Mapping[str, int]) -> str:
+    """How many of a subset's tasks an env has, and why it leaves out the others; empty if it has all.
+
+    Args:
+        env: the env id.
+        tasks: how many tasks the subset has.
+        excluded: how many are left out, by reason.
+    """
+    if not excluded:
+        return ""
+    kept, ranked = tasks - sum(excluded.values()), sorted(excluded.items(), key=lambda one: -one[1])
+    reasons = [f"{count:,} × {reason}" for reason, count in ranked[:REASONS_SHOWN]]
+    rest = ranked[REASONS_SHOWN:]
+    if rest:
+        reasons.append(f"{sum(count for _, count in rest):,} for {counted(len(rest), 'other reason')}")
+    return f"{env}: {kept:,} of {counted(tasks, 'task')}; left out: {'; '.join(reasons)}"
+
+
+def exclusion_lines(headers: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """:func:`exclusion_line` by env id, of the envs of runs that leave out tasks.
+
+    Args:
+        headers: ``run.json`` of each run; those of earlier versions do not tell.
+    """
+    lines: dict[str, dict[str, None]] = {}
+    for header in headers:
+        for env, origin in header.get("origins", {}).items():
+            counts = {reason: len(ids) for reason, ids in origin.get("excluded", {}).items()}
+            lines.setdefault(env, {})[exclusion_line(env, origin.get("tasks", 0), counts)] = None
+    return {env: " / ".join(told) for env, found in lines.items() if (told := [one for one in found if one])}
 
 
 def _row_notes(row: Row, paired: set[tuple[str, str]]) -> Iterator[str]:

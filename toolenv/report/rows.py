@@ -246,13 +246,11 @@ def _pools(halves: Sequence[list[_Group]]) -> dict[Pair, list[_Group]]:
     """What is pooled, by the pooled row's name and agent."""
     keys = [_parts(members[0].env)[::2] for members in halves]
     versions = {suite: {version for one, version in keys if one == suite} for suite, _ in keys}
-    return {
-        (
-            f"{suite} (pooled{f', v{version}' if len(versions[suite]) > 1 else ''})",
-            members[0].pair[1],
-        ): members
-        for (suite, version), members in zip(keys, halves, strict=True)
-    }
+    pools: dict[Pair, list[_Group]] = {}
+    for (suite, version), members in zip(keys, halves, strict=True):
+        mark = f", v{version}" if len(versions[suite]) > 1 else ""
+        pools[f"{suite} (pooled{mark})", members[0].pair[1]] = members
+    return pools
 
 
 def _order(row: Row) -> tuple[str, bool, str, str]:

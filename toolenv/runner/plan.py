@@ -15,6 +15,7 @@ import gymnasium
 
 from toolenv.env import ToolEnv
 from toolenv.errors import UsageError
+from toolenv.runner.exclusions import exclusions
 from toolenv.seeding import mix
 from toolenv.source import TaskSource
 from toolenv.types import Action, Observation
@@ -117,15 +118,24 @@ def source_of(env_id: str, options: Mapping[str, Any]) -> TaskSource:
 
 
 def origins(config: RunConfig) -> dict[str, dict[str, Any]]:
-    """What the tasks of each env come from: the version of the data, and the corrections of its answers.
+    """What the tasks of each env come from: the data's version, corrections of its answers, what is left out.
 
     Returns:
-        By env id ``{"data": …, "corrections": …}``; see :class:`toolenv.source.TaskSource`.
+        By env id ``{"data": …, "corrections": …, "tasks": …, "excluded": {REASON: [TASK_ID, …], …}}``; see
+        :class:`toolenv.source.TaskSource` and :class:`toolenv.runner.exclusions.Exclusions`. The last two
+        are of the whole subset, whichever of its tasks are run.
     """
-    sources = {env_id: source_of(env_id, config.make_options) for env_id in config.envs}
+    return {env_id: _origin(env_id, config.env_options) for env_id in config.envs}
+
+
+def _origin(env_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    source = source_of(env_id, options)
+    found = exclusions(source, options)
     return {
-        env_id: {"data": source.data, "corrections": dict(source.corrections)}
-        for env_id, source in sources.items()
+        "data": source.data,
+        "corrections": dict(source.corrections),
+        "tasks": found.tasks,
+        "excluded": {reason: list(ids) for reason, ids in found.excluded.items()},
     }
 
 

@@ -61,8 +61,14 @@ def _check_origins(origins: Any, path: Path) -> None:
             not isinstance(corrections, dict)
             or not isinstance(origin["data"], str)
             or (corrections and any(not isinstance(corrections.get(one), parts[one]) for one in parts))
+            or not _are_exclusions(origin.get("tasks", 0), origin.get("excluded", {}))
         ):
             raise StoreError(f"{path}: origin of {env!r:.80} is {origin!r:.80}")
+
+
+def _are_exclusions(tasks: Any, excluded: Any) -> bool:
+    ids = excluded.values() if isinstance(excluded, dict) else [None]
+    return type(tasks) is int and all(isinstance(one, list) for one in ids)
 
 
 def find_runs(folders: Sequence[Path]) -> list[Path]:

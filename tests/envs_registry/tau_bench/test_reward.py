@@ -107,8 +107,9 @@ def test_a_transfer_ends_the_episode_well_made_or_not(arguments: dict[str, Any])
 def test_a_masked_transfer_ends_nothing(tmp_path: Path) -> None:
     """A tool that is not offered was not called."""
     masks = tmp_path / "masks.json"
+    data = SUITE.masks("default").data
     MaskManifest(
-        "TauBench", "default", "none", "a test", {"retail_test_0": ("transfer_to_human_agents",)}
+        "TauBench", "default", data, "a test", {"retail_test_0": ("transfer_to_human_agents",)}
     ).write(masks)
     source = make_source(SUITE, "infeasible", tasks="retail_test_0", masks=masks)
     transfer = call("transfer_to_human_agents", summary="s")

@@ -13,18 +13,28 @@ import pytest
 import envs_registry
 from envs_registry.tau_bench import SUITE
 from envs_registry.tau_bench.users import GREETING, STOP_MARK, ModelUser, ScriptedUser, make_user
-from tests.support.fake_server import Answer, FakeServer, Request, as_json, completion, error, in_order, raw
+from tests.support.fake_server import (
+    HANG,
+    Answer,
+    FakeServer,
+    Request,
+    as_json,
+    completion,
+    error,
+    in_order,
+    raw,
+)
 from toolenv import ChatMessage, Message, Rollout, Stop, ToolCall, ToolCalls, rollout
 from toolenv.agents.noop import make as make_noop
 from toolenv.agents.oracle import Oracle
 from toolenv.agents.scripted import Scripted
 from toolenv.env import ToolEnv
-from toolenv.errors import ServerError, UnknownNameError, UsageError
+from toolenv.errors import PreflightError, ServerError, UnknownNameError, UsageError
 from toolenv.judge import judge
 from toolenv.source import make_source
 from toolenv.task import Task
 from toolenv.trace import Trace
-from toolenv.types import Action
+from toolenv.types import Action, Usage
 from toolenv.user import User, conversation
 from toolenv.validation import summarise, validate_source
 
@@ -300,3 +310,30 @@ def test_a_model_user_is_pickled_without_its_connection(server: FakeServer) -> N
 def test_a_suite_without_users_says_so() -> None:
     with pytest.raises(UnknownNameError, match="unknown option 'user' in suite BFCL"):
         envs_registry.make_env("BFCL", "clean", user="scripted")
+
+
+def test_a_user_s_server_is_asked_once_before_a_run() -> None:
+    with FakeServer(completion("hello")) as server:
+        assert ModelUser("m", server.base_url).preflight() == Usage(11, 7)
+        (body,) = server.bodies
+    assert body == {"model": "m", "temperature": 0.0, "messages": [{"role": "user", "content": GREETING}]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (error(404, "model 'm' not found"), "model 'm': HTTP 404: model 'm' not found"),
+        (HANG, "timed out.*it had 0.2 s to answer one request"),
+    ],
+)
+def test_a_user_s_server_that_will_not_do_is_found_before_a_run(answer: Answer, said: str) -> None:
+    with FakeServer(answer) as server:
+        with pytest.raises(PreflightError, match=f"the simulated user's server at {server.base_url}.*{said}"):
+            ModelUser("m", server.base_url, timeout=0.2).preflight()
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("user", [5, True, ["scripted"], ScriptedUser])
+def test_what_is_no_user_is_refused(user: Any) -> None:
+    with pytest.raises(UsageError, match=r"user=.*: give 'scripted', 'llm:MODEL'"):
+        SUITE.configured(user=user)

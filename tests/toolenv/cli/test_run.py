@@ -172,3 +172,42 @@ def test_how_a_server_is_reached_is_not_kept(toolenv: Command, place: Path, opti
     ended = toolenv("run", CLEAN, "--agent", "noop", option, given, "--limit", 1, "--out", "x")
     assert ended.code == 0
     assert "secret" not in (place / "x" / RUN_FILE).read_text()
+
+
+BUGGY = """
+from toolenv import Message, NO_TOKENS
+
+def always(observation):
+    return observation.mesages
+
+def sometimes(observation):
+    return observation.mesages if "triangle" in observation.messages[-1].content else Message("", usage=NO_TOKENS)
+"""
+
+
+def test_a_policy_that_raises_is_told_of_and_without_a_valid_episode_the_exit_status_is_1(
+    toolenv: Command, place: Path
+) -> None:
+    (place / "buggy.py").write_text(BUGGY)
+    told = "AttributeError: 'Observation' object has no attribute 'mesages'"
+    ended = toolenv("run", CLEAN, "--agent", "buggy:always", "--limit", 3, "--out", "x")
+    assert (ended.code, ended.err) == (1, "toolenv: no episode of always is valid\n")
+    flat = " ".join(ended.out.split())
+    assert f"{CLEAN}, always: 3 episodes invalid by agent_error; multiple_0: {told}" in flat
+    assert toolenv("report", "x", "--html", "page.html").code == 0
+    assert "has no attribute &#39;mesages&#39;" in (place / "page.html").read_text(encoding="utf-8")
+    some = toolenv("run", CLEAN, "--agent", "buggy:sometimes", "--limit", 5, "--out", "y")
+    assert (some.code, some.err) == (0, "")
+    assert told in " ".join(some.out.split())
+
+
+def test_a_report_pools_only_runs_with_the_same_settings(toolenv: Command) -> None:
+    run = ("--agent", "noop", "--limit", 3)
+    assert toolenv("run", CLEAN, *run, "--subset", "multiple", "--max-turns", 1, "--out", "a").code == 0
+    assert toolenv("run", INFEASIBLE, *run, "--out", "b").code == 0
+    ended = toolenv("report", "a", "b")
+    assert "pooled)" not in ended.out
+    told = 'not pooled, because its runs are not alike: they differ in max_turns (1; not set), subset ("multiple"'
+    assert told in " ".join(ended.out.split())
+    assert toolenv("run", CLEAN, *run, "--out", "c").code == 0
+    assert "ToolFeas/BFCL (pooled)" in toolenv("report", "b", "c").out

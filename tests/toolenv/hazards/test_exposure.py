@@ -37,8 +37,8 @@ def test_a_clean_episode_has_nothing_armed() -> None:
     assert exposure(play(SUITE, TASK, RECOVER).trace) == Exposure()
 
 
-def test_without_any_call_nothing_is_known_to_be_armed() -> None:
-    assert met(Message("done")) == Exposure()
+def test_without_any_call_the_condition_tells_that_something_was_armed() -> None:
+    assert met(Message("done")) == Exposure(armed=True)
 
 
 def test_a_trace_read_back_tells_the_same() -> None:

@@ -47,7 +47,7 @@ def test_a_manifest_read_back_is_equal(tmp_path: Path) -> None:
     [
         (lambda data: {**data, "version": 9}, "version 9, expected 1"),
         (lambda data: {**data, "suite": "Other"}, "does not match its content"),
-        (lambda data: [data], "version 'list'"),
+        (lambda data: [data], "not a list"),
     ],
 )
 def test_damaged_manifests_are_refused(damage: Any, message: str, tmp_path: Path) -> None:

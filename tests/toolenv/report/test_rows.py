@@ -11,7 +11,8 @@ import pytest
 from toolenv.episode import Episode
 from toolenv.errors import UsageError
 from toolenv.metrics.outcomes import FlagCount, TokenKnowledge
-from toolenv.report.rows import INVALID_SHOWN, Row, Run, build_rows
+from toolenv.report.notes import notes
+from toolenv.report.rows import ERROR_CHARACTERS, INVALID_SHOWN, Row, Run, build_rows
 from toolenv.report.serial import rows_to_json
 
 CLEAN, INFEASIBLE = "ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0"
@@ -234,3 +235,67 @@ def test_json_of_trials() -> None:
 
 def test_no_runs_have_no_rows() -> None:
     assert rows_to_json(build_rows([])) == {"rows": []}
+
+
+def test_runs_with_other_settings_are_not_pooled_and_a_note_says_in_what_they_differ() -> None:
+    """A clean run of one subset and one turn says nothing of the false stops of an infeasible default run."""
+    halves = [[one for one in two_envs() if one.env == env] for env in (CLEAN, INFEASIBLE)]
+    rows = build_rows([Run(halves[0], settings={"subset": "multiple", "max_turns": 1}), Run(halves[1])])
+    assert [row.env for row in rows] == [CLEAN, INFEASIBLE]
+    differing = {"max_turns": ("1", "not set"), "subset": ('"multiple"', "not set")}
+    assert [row.differing for row in rows] == [differing] * 2
+    told = 'runs are not alike: they differ in max_turns (1; not set), subset ("multiple"; not set).'
+    assert [note.endswith(told) for note in notes(rows) if "not pooled" in note] == [True, True]
+
+
+def test_runs_with_equal_settings_are_pooled() -> None:
+    halves = [[one for one in two_envs() if one.env == env] for env in (CLEAN, INFEASIBLE)]
+    rows = build_rows([Run(half, settings={"masks": "m.json", "max_turns": 3}) for half in halves])
+    assert rows[-1].pooled == (CLEAN, INFEASIBLE)
+    assert not any("not pooled" in note for note in notes(rows))
+
+
+def test_one_env_of_unlike_runs_is_not_pooled_either() -> None:
+    runs = [Run(two_envs(), settings={"max_turns": 3}), Run([clean(task_id="t9")], settings={"max_turns": 1})]
+    rows = build_rows(runs)
+    assert [row.pooled for row in rows] == [(), ()]
+    assert rows[0].differing == {"max_turns": ("3", "1")}
+
+
+def test_other_agents_and_suites_stay_pooled_beside_one_that_is_not() -> None:
+    halves = [[one for one in two_envs() if one.env == env] for env in (CLEAN, INFEASIBLE)]
+    unlike = [Run(halves[0], settings={"subset": "multiple"}), Run(halves[1])]
+    rows = build_rows([*unlike, Run(two_envs("other"))])
+    assert [row.agent for row in rows if row.pooled] == ["other"]
+
+
+def raised(message: str) -> str:
+    """What a traceback of 60 frames looks like."""
+    frames = "".join(f'  File "deep.py", line {number}, in call\n    call()\n' for number in range(60))
+    return f"Traceback (most recent call last):\n{frames}ZeroDivisionError: {message}\n"
+
+
+def test_field_105_the_end_of_a_long_error_is_kept() -> None:
+    failed = {**broken, "decided_by": "agent_error"}
+    cases = [raised("a bug"), raised("x" * 5000), "no model server answers at " + "y" * 5000, "short"]
+    (row,) = build_rows([Run([clean(task_id=str(at), error=one, **failed) for at, one in enumerate(cases)])])
+    tail, long_line, one_line, short = [one.error for one in row.invalid_episodes]
+    assert tail.startswith("…")
+    assert tail.endswith("ZeroDivisionError: a bug\n")
+    assert long_line.startswith("ZeroDivisionError: xxx")
+    assert one_line.startswith("no model server answers at yyy")
+    assert short == "short"
+    assert max(map(len, (tail, long_line, one_line))) == ERROR_CHARACTERS + 1
+
+
+def test_field_105_the_notes_say_what_made_episodes_invalid() -> None:
+    bug = {**broken, "decided_by": "agent_error"}
+    late = clean(task_id="late", error=raised("a bug"), **bug)
+    lost = [clean(task_id=f"s{number}", error="connection refused", **broken) for number in range(150)]
+    rows = build_rows([Run([*lost, late])])
+    assert rows[0].invalid_episodes[-1].task_id == "late", "the first of each kind is kept"
+    told = [note for note in notes(rows) if " invalid by " in note]
+    assert told == [
+        f"{CLEAN}, agent: 1 episode invalid by agent_error; late: ZeroDivisionError: a bug.",
+        f"{CLEAN}, agent: 150 episodes invalid by server_error; s0: connection refused.",
+    ]

@@ -28,3 +28,17 @@ class Rules(Protocol):
     def problem(self, task: Task, claim: Claim) -> str:
         """What is wrong with a claim about a masked task; empty if it holds, for any call of any agent."""
         ...
+
+
+class NoRules:
+    """The rules of a suite that has none: no claim holds, and no outcome counts but the judge's."""
+
+    version = "none"
+
+    def outcome(self, task: Task, trace: Trace) -> Score:
+        """What the judge says."""
+        return task.reference.score(trace)
+
+    def problem(self, task: Task, claim: Claim) -> str:
+        """Always one."""
+        return "this suite has no rules by which a claim could hold"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from toolenv.feasibility.certificates.checker import check
-from toolenv.feasibility.certificates.grounding import Knowledge, strings, told
+from toolenv.feasibility.certificates.grounding import strings, told
 from toolenv.feasibility.certificates.records import Certificate, Criterion, Kind
 from toolenv.feasibility.certificates.replay import Stage
 from toolenv.feasibility.certificates.rules import Rules
@@ -71,10 +71,7 @@ class _Maker:
         return None if check(self._suite, self._rules, self._clean, made) else made
 
     def _actions(self, plan: Plan) -> Iterator[Action]:
-        known = Knowledge()
         for turn, calls in enumerate(plan):
-            messages = self._task.turns[turn - 1].messages if turn else self._task.messages
-            known = Knowledge((*known.sources, *told(messages, self._task.offered(turn)).sources))
             yield from _grouped(calls, self._stage.cap - 1)
             yield Message(self._closing if turn == len(plan) - 1 else "Done.")
 

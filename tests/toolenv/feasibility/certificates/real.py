@@ -40,8 +40,13 @@ def manifest(name: str, only: str = "") -> MaskManifest:
     return replace(whole, masks={task: (only,) for task in having[-FEW:]})
 
 
-@cache
 def certificates(name: str, only: str = "") -> Certificates:
+    """Of those masks, each made once."""
+    return _certificates(name, only)
+
+
+@cache
+def _certificates(name: str, only: str) -> Certificates:
     masks = manifest(name, only)
     source = make_source(suite(name), "clean", subset=SUBSETS[name])
     tasks = [source.get(task) for task in masks.masks]

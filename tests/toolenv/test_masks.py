@@ -1,0 +1,98 @@
+"""Mask manifests that would label tasks falsely are refused, with the task and the value."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.toy import Toy
+from toolenv.errors import DataCorruptError
+from toolenv.feasibility.manifest import MaskManifest
+from toolenv.hashed_json import sealed, write_json
+from toolenv.masks import manifest_for
+
+GOOD: dict[str, Any] = {
+    "version": 1,
+    "suite": "Toy",
+    "subset": "default",
+    "data": "none",
+    "provenance": "by hand",
+    "masks": {"pay-7": ["pay"]},
+    "excluded": {"idle": "no tool is used"},
+    "flags": {"idle": ["do_nothing_passes"]},
+}
+SHIPPED = sorted((Path(__file__).parents[2] / "envs_registry").glob("*/masks/*.json"))
+POOL = [tool.name for tool in Toy().tasks("default")[0].tools]
+
+
+def refused(tmp_path: Path, content: Any) -> str:
+    path = tmp_path / "masks.json"
+    write_json(path, sealed(content) if isinstance(content, dict) else content)
+    with pytest.raises(DataCorruptError, match=r"masks\.json: ") as raised:
+        manifest_for(Toy(), "default", path)
+    return str(raised.value)
+
+
+def test_the_manifest_that_the_others_differ_from_is_good(tmp_path: Path) -> None:
+    write_json(tmp_path / "masks.json", sealed(GOOD))
+    assert manifest_for(Toy(), "default", tmp_path / "masks.json").masks == {"pay-7": ("pay",)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"masks": {"pay-7": []}}, "the mask of task 'pay-7' is empty"),
+        ({"masks": {"pay-7": POOL}}, "task 'pay-7' masks its whole pool"),
+        ({"masks": {"pay-7": "pay"}}, "the mask of task 'pay-7' is 'pay', expected a list of names"),
+        ({"masks": {"pay-7": [3]}}, "the mask of task 'pay-7' is [3], expected a list of names"),
+        ({"masks": {"idle": ["pay"]}}, "task 'idle' is masked and excluded at once"),
+        ({"masks": ["pay-7"]}, "'masks' is ['pay-7'], expected an object"),
+        ({"suite": 3}, "'suite' is 3, expected a string"),
+        ({"data": "f00"}, "masks made for data 'f00'; Toy here has 'none'"),
+        (
+            {"flags": {"idle": ["do_nothing_pases"]}},
+            "unknown flag 'do_nothing_pases' in task 'idle'; did",
+        ),
+        ({"flags": {"idle": None}}, "the flags of task 'idle' is None, expected a list of names"),
+        ({"excluded": {"idle": 1}}, "excluded: 'idle' is 1, expected a string"),
+        ({"evidence": {"pay-7": "certified"}}, "evidence: 'pay-7' is 'certified', expected an object"),
+        ({"built": []}, "'built' is [], expected an object"),
+        ({"provenance": "\ud800"}, "holds text that no file can hold"),
+    ],
+)
+def test_false_content_is_named(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    path = tmp_path / "masks.json"
+    if changes.get("provenance"):  # sealing needs a hash, which such text cannot have
+        path.write_text(json.dumps({**GOOD, **changes}))
+        with pytest.raises(DataCorruptError, match=said):
+            MaskManifest.read(path)
+    else:
+        assert said in refused(tmp_path, {**GOOD, **changes})
+
+
+@pytest.mark.parametrize("field", [name for name in GOOD if name != "version"])
+def test_a_missing_field_is_named(tmp_path: Path, field: str) -> None:
+    content = {name: value for name, value in GOOD.items() if name != field}
+    assert f"{field!r} is missing" in refused(tmp_path, content)
+
+
+def test_a_list_is_no_manifest(tmp_path: Path) -> None:
+    assert "a JSON object is expected, not a list" in refused(tmp_path, ["pay-7"])
+
+
+def test_a_folder_is_no_manifest(tmp_path: Path) -> None:
+    with pytest.raises(DataCorruptError, match=r"is no mask manifest: it cannot be read \(Is a directory\)"):
+        manifest_for(Toy(), "default", tmp_path)
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+def test_every_manifest_shipped_can_be_read(path: Path) -> None:
+    manifest = MaskManifest.read(path)
+    assert manifest.masks.keys() | manifest.excluded.keys()
+
+
+def test_there_are_manifests_shipped() -> None:
+    assert len(SHIPPED) == 35
