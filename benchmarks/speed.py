@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks import env_speed, import_time, loading, multi_turn, tau_bench
+from benchmarks import env_speed, hazards, import_time, loading, multi_turn, tau_bench
 
 
 def main() -> None:
     """Run and print them."""
-    for module in (import_time, loading, env_speed, multi_turn, tau_bench):
+    for module in (import_time, loading, env_speed, hazards, multi_turn, tau_bench):
         print(f"# {module.__name__}")
         module.measure()
 

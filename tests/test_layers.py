@@ -53,7 +53,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("masks",),
     ("hazards",),
     ("user",),
-    ("source",),
+    ("source", "hazard_source"),
     ("live",),
     ("spaces",),
     ("env",),

@@ -186,7 +186,10 @@ def make_source(
     manifest = manifest_for(suite, subset, masks)
     clean = {task_id: _flagged(task, manifest) for task_id, task in clean.items()}
     if condition not in CONDITIONS:
-        armed = _hazard_source(suite, condition, clean, tasks, float(prior), cap, hazards, hazard_seed)
+        from toolenv.hazard_source import hazard_source  # most environments need nothing of hazards
+
+        wanted = _listed(tasks, clean, suite)
+        armed = hazard_source(suite, condition, clean, wanted, float(prior), cap, hazards, hazard_seed)
         return _with_origin(armed, subset)
     masked = _masked(clean, manifest, natural=condition != "mixed")
     wanted = _wanted(tasks, clean, masked, manifest, suite, condition)
@@ -210,42 +213,6 @@ def _with_origin(source: TaskSource, subset: str) -> TaskSource:
     if corrections is not None:
         source.corrections = corrections.within({*own.masks, *own.excluded})
     return source
-
-
-def _hazard_source(
-    suite: Suite,
-    condition: str,
-    clean: Mapping[str, Task],
-    tasks: TaskIds,
-    prior: float,
-    cap: int,
-    path: str | Path | None,
-    seed: int | None,
-) -> TaskSource:
-    """The tasks with a proved instance of the hazard, each with its witness as solution."""
-    from toolenv.hazards.manifest import HazardManifest  # most environments need nothing of it
-
-    manifest = HazardManifest.read(hazard_manifests(suite)[condition] if path is None else Path(path))
-    manifest.check(suite.name, condition)
-    wanted = _listed(tasks, clean, suite)
-    # An instance is proved for one answer: it says nothing of a corrected one.
-    uncorrected = [task_id for task_id, task in clean.items() if "corrected" not in task.flags]
-    for task_id in wanted or ():
-        if task_id not in uncorrected:
-            raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: its answer is corrected")
-    proved = manifest.choose(uncorrected, wanted, seed)
-    chosen = {task_id: one.recoverable(clean[task_id]) for task_id, one in proved.items()}
-    drawn = condition in DRAWN
-    return TaskSource(
-        suite,
-        condition,
-        chosen,
-        {task_id: replace(task, label="infeasible") for task_id, task in chosen.items()} if drawn else {},
-        prior,
-        cap,
-        manifest.hash,
-        hazards={task_id: one.instance for task_id, one in proved.items()},
-    )
 
 
 def _is_flag(name: str, value: object) -> bool:

@@ -92,7 +92,8 @@ class ModelUser:
         if isinstance(outcome, Failure):
             silence = f"; it had {server.timeout:g} s to answer one request" if outcome.status is None else ""
             raise PreflightError(
-                f"the simulated user's server at {server.url}, model {self._model!r}: {outcome.message}{silence}",
+                f"the simulated user's server at {server.url}, model {self._model!r}: "
+                f"{outcome.message}{silence}",
                 outcome.usage,
             )
         return outcome.usage
@@ -139,11 +140,9 @@ def make_user(spec: str | User) -> User:
         UsageError: anything else.
     """
     if not isinstance(spec, str):
-        if isinstance(getattr(spec, "name", None), str) and callable(getattr(spec, "reply", None)):
-            return spec
-        raise UsageError(
-            f"user={spec!r}: give 'scripted', 'llm:MODEL', 'llm:MODEL@URL' or a toolenv.user.User"
-        )
+        if isinstance(spec, type) or not callable(getattr(spec, "reply", None)):
+            raise UsageError(f"user={spec!r}: give 'scripted', 'llm:MODEL', 'llm:MODEL@URL' or a user")
+        return spec
     kind, separator, argument = spec.partition(":")
     if kind == "scripted" and not separator:
         return ScriptedUser()

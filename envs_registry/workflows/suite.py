@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from envs_registry.workflows.identifiers import TaskNumber
 
 MASKS = Path(__file__).parent / "masks"
+HAZARDS = Path(__file__).parent / "hazards"
 
 TRAINING_SEED = 1
 """Training tasks are of another seed than the evaluation set, so the two share nothing."""
@@ -40,6 +41,7 @@ class Workflows:
     # The longest reference makes 15 calls, which some agents make one at a time. Paper 2's own cap is 10.
     max_turns = 20
     data = ""
+    hazards = HAZARDS
 
     def generate(self, seed: int, index: int) -> Task:
         """Task number ``index`` of a seed, a pure function of both; endless in either."""
@@ -88,6 +90,12 @@ class Workflows:
         """The tools of a task that tell what some others tell: they are critical if those are."""
         contracts: Mapping[str, ToolContract] = task.metadata["blueprint"].contracts
         return frozenset(contracts[name].alternative for name in tools) & contracts.keys()
+
+    def indispensable(self, task: Task) -> tuple[tuple[str, ...], ...]:
+        """Groups of tools of which each alone is needed; see :func:`toolenv.suite.indispensable_tools`."""
+        from envs_registry.workflows.indispensable import indispensable_groups
+
+        return indispensable_groups(task.metadata["blueprint"])
 
     def warnings(self, task: Task) -> tuple[str, ...]:
         """What is wrong with a task's parts; nothing, unless the generator is broken."""

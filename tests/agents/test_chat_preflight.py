@@ -149,7 +149,7 @@ def test_a_server_that_stays_broken_is_quoted() -> None:
 
 
 def silent(script: Script | Answer, models: Sequence[str] | Answer | None = (MODEL,)) -> tuple[str, int]:
-    """What is said of a server that hangs, at the agent's own timeout of 600 s, and how often it was asked."""
+    """What is said of a server that hangs, with a timeout of 600 s, and how often it was asked."""
     with FakeServer(script, models) as server:
         policy = ChatPolicy(ChatSettings(model=MODEL, base_url=server.base_url), sleep=lambda seconds: None)
         with pytest.raises(PreflightError) as raised:

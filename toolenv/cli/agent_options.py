@@ -8,7 +8,7 @@ from typing import Any
 from toolenv.agents.planner import EXECUTOR, PLANNER
 from toolenv.agents.registry import agent_names, for_role, make_agent
 from toolenv.agents.specs import Combined, Name, Spec, parse_spec
-from toolenv.errors import UnknownNameError
+from toolenv.errors import UnknownNameError, UsageError
 from toolenv.runner.plan import without_reaching
 
 
@@ -56,36 +56,39 @@ def check_options(specs: Iterable[str], options: Mapping[str, Any]) -> None:
 
     Raises:
         UnknownNameError: a setting that no agent reads, with the nearest that one does.
-        UsageError: a spec, or a setting's value, that cannot be used.
+        UsageError: a spec that cannot be used.
     """
     given = without_reaching(options)
     if not given:
         return
-    specs = list(specs)
-    asked = {name for spec in specs for name in _asked(parse_spec(spec), options, "")}
+    agents = list(dict.fromkeys(specs))
+    asked = {name for spec in agents for name in _asked(parse_spec(spec), options)}
     for name in given:
         if name not in asked:
-            raise UnknownNameError("agent option", name, asked, where=" and ".join(f"agent {one}" for one in specs))
+            raise UnknownNameError("agent option", name, asked, where=f"agent {' and '.join(agents)}")
 
 
-def _asked(tree: Spec, options: Mapping[str, Any], role: str) -> set[str]:
+def _asked(tree: Spec, options: Mapping[str, Any]) -> set[str]:
     """The names that the agents of a spec read, as they are given on the command line."""
     if isinstance(tree, Combined):
-        return _asked(tree.inner, options, role)
+        return _asked(tree.inner, options)
     if isinstance(tree, Name):
         return _asked_by(tree.text, options)
     return {
         name
         for part, inner in ((PLANNER, tree.planner), (EXECUTOR, tree.executor))
-        for read in _asked(inner, for_role(part, options), part)
+        for read in _asked(inner, for_role(part, options))
         for name in (read, f"{part}.{read}")
     }
 
 
 def _asked_by(spec: str, options: Mapping[str, Any]) -> set[str]:
-    """One's own policies get no settings, so they are not built here."""
+    """One's own policies get no settings, so are not built here. What is wrong is said where they are."""
     if spec.partition(":")[0] not in agent_names():
         return set()
     watched = _Watched(options)
-    make_agent(spec, watched)
+    try:
+        make_agent(spec, watched)
+    except UsageError:
+        return set(options)
     return watched.asked

@@ -17,7 +17,7 @@ from toolenv.cli.output import with_progress
 from toolenv.errors import UsageError
 from toolenv.hazards import get_kind
 from toolenv.hazards.manifest import HazardManifest
-from toolenv.recoverability.building import FEWEST_TASKS, Policies, arm_tasks, manifests
+from toolenv.recoverability.building import CONFUSABLE, FEWEST_TASKS, Policies, arm_tasks, manifests
 from toolenv.source import make_source
 
 PROVENANCE = (
@@ -34,7 +34,8 @@ def arm(
         Path, typer.Option("--out", metavar="DIR", file_okay=False, help="Where to write CONDITION.json.")
     ],
     hazard: Annotated[
-        list[str] | None, typer.Option("--hazard", metavar="NAME…", help="Only these of the five.")
+        list[str] | None,
+        typer.Option("--hazard", metavar="NAME…", help="Only these of the five, and confusable."),
     ] = None,
     seed: Annotated[
         list[int] | None, typer.Option("--seed", metavar="S…", help="Seeds; an instance for each [0].")
@@ -45,7 +46,8 @@ def arm(
 ) -> None:
     """Arm hazards on a suite's tasks, prove that each can be recovered from, and write the manifests."""
     for name in hazard or ():
-        get_kind(name)
+        if name != CONFUSABLE:
+            get_kind(name)
     for number in seed or ():
         if number < 0:
             raise UsageError(f"--seed {number}: give a whole number of at least 0")

@@ -18,11 +18,14 @@ from toolenv.cli import app
 from toolenv.cli.execute import env_name
 from toolenv.cli.output import console, with_progress
 from toolenv.errors import UnknownNameError
+from toolenv.feasibility.annotation.evidence import write_labels
+from toolenv.feasibility.certificates.assumed import NO_WORLD
 from toolenv.feasibility.certificates.certify import Effort, certify_all
 from toolenv.feasibility.certificates.checker import check_file
 from toolenv.feasibility.certificates.planning import Planner
 from toolenv.feasibility.certificates.records import Certificates, TaskRecord
-from toolenv.feasibility.certificates.repair import repaired, standing_of
+from toolenv.feasibility.certificates.repair import labels as labels_of
+from toolenv.feasibility.certificates.repair import repaired, standing_labels, standing_of
 from toolenv.feasibility.certificates.rules import NoRules, Rules
 from toolenv.feasibility.certificates.search import Bound
 from toolenv.feasibility.manifest import MaskManifest
@@ -60,6 +63,16 @@ def certify(
         Path | None,
         typer.Option("--repaired", metavar="FILE", dir_okay=False, help="Write the masks that stand."),
     ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            "--labels",
+            metavar="FILE",
+            dir_okay=False,
+            help="Write what is proven, for toolenv report: of the masks that stand if --repaired is given, "
+            "else of those looked at.",
+        ),
+    ] = None,
     check: Annotated[
         Path | None, typer.Option("--check", metavar="FILE", help="Only check the certificates in a file.")
     ] = None,
@@ -93,9 +106,15 @@ def certify(
     if out is not None:
         certificates.write(out)
         typer.echo(f"{out}: {len(certificates.tasks)} tasks")
+    evidence = labels_of(certificates)
     if repair is not None:
-        repaired(chosen.manifest, certificates).write(repair)
+        left = repaired(chosen.manifest, certificates)
+        left.write(repair)
+        evidence = standing_labels(left, certificates)
         typer.echo(f"{repair}: masks that stand")
+    if labels is not None:
+        write_labels(labels, {chosen.suite.name: evidence})
+        typer.echo(f"{labels}: what is proven of {len(evidence.status)} labels")
     _show_check(chosen, certificates)
 
 
@@ -156,7 +175,8 @@ def _certify(chosen: Chosen, effort: Effort, seconds: float) -> Certificates:
 
 def _show(records: Iterable[TaskRecord], title: str) -> None:
     counted = Counter(line for record in records for line in _lines(record))
-    table = Table(title=title, title_justify="left")
+    typer.echo(title)
+    table = Table()
     for heading in ("status", "how", "tasks"):
         table.add_column(heading, justify="right" if heading == "tasks" else "left")
     for (status, how), count in sorted(counted.items()):
@@ -175,7 +195,8 @@ def _lines(record: TaskRecord) -> list[tuple[str, str]]:
     elif standing is not None and standing.claim is not None:
         found.append((record.status, f"by {standing.claim.kind}, against the {standing.criterion}"))
     else:
-        found.append((record.status, ""))
+        no_world = first.bound.startswith(NO_WORLD)
+        found.append((record.status, NO_WORLD if no_world else "within the bound"))
     return found
 
 

@@ -155,3 +155,14 @@ def env_name(text: str) -> str:
 def folder_name(text: str) -> str:
     """``text`` as the name of a folder."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-.") or "run"
+
+
+def folder_path(text: str) -> Path:
+    """A folder given on the command line. An empty name, such as an unset variable, is a mistake, not ``.``.
+
+    Raises:
+        typer.BadParameter: it is empty.
+    """
+    if not str(text).strip():
+        raise typer.BadParameter("the name of a folder is empty; for the one you are in, give .")
+    return Path(text)

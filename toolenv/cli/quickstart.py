@@ -9,7 +9,7 @@ import typer
 
 from toolenv.cli import app
 from toolenv.cli.data import store
-from toolenv.cli.execute import execute, folder_name, prepare
+from toolenv.cli.execute import execute, folder_name, folder_path, prepare
 from toolenv.cli.output import check_page, rows_of, show, write_page
 from toolenv.runner.plan import JUDGED_BY, RunConfig, versions
 
@@ -19,9 +19,9 @@ ENVS = ("ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0")
 
 @app.command()
 def quickstart(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the runs.")] = Path(
-        "runs/quickstart"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", parser=folder_path, help="Folder of the runs.")
+    ] = Path("runs/quickstart"),
     html: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
     limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
 ) -> None:

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from toolenv.cli import app
-from toolenv.cli.execute import check_apart, env_name, execute, folder_name, prepare
+from toolenv.cli.agent_options import check_options
+from toolenv.cli.execute import check_apart, env_name, execute, folder_name, folder_path, prepare
 from toolenv.cli.output import rows_of, show, show_origins
 from toolenv.errors import UsageError
 from toolenv.report.rows import Row
@@ -22,8 +23,10 @@ from toolenv.runner.plan import RunConfig
 def run(
     envs: Annotated[list[str], typer.Argument(metavar="ENV…", help="Environment ids; see: toolenv envs")],
     agent: Annotated[list[str], typer.Option("--agent", metavar="SPEC", help="Agent spec; may be repeated.")],
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Run directory.")] = None,
-    tasks: Annotated[str, typer.Option(metavar="ID,…", help="Only these tasks.")] = "",
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", parser=folder_path, help="Run directory.")
+    ] = None,
+    tasks: Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
     trials: Annotated[int, typer.Option(help="Repetitions of each task.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the run.")] = 0,
@@ -69,13 +72,14 @@ def run(
         **({} if base_url is None else {"base_url": base_url}),
         **pairs("--agent-option", agent_option or []),
     }
+    check_options(agent, agent_options)
     configs = [
         RunConfig(
             envs=tuple(dict.fromkeys(map(env_name, envs))),
             agent=spec,
             env_options={name: value for name, value in options.items() if value is not None},
             agent_options=agent_options,
-            tasks=tuple(dict.fromkeys(one.strip() for one in tasks.split(",") if one.strip())),
+            tasks=() if tasks is None else _task_ids(tasks),
             limit=limit,
             trials=trials,
             seed=seed,
@@ -103,6 +107,13 @@ def _check_any_valid(rows: Sequence[Row]) -> None:
 
 def _valid(rows: Sequence[Row], agent: str) -> int:
     return sum(row.valid for row in rows if row.agent == agent)
+
+
+def _task_ids(text: str) -> tuple[str, ...]:
+    ids = tuple(dict.fromkeys(one.strip() for one in text.split(",") if one.strip()))
+    if not ids:
+        raise UsageError(f"--tasks {text!r} names no task: give ids, with commas between them")
+    return ids
 
 
 def _folder(config: RunConfig, out: Path | None, agents: int) -> Path:

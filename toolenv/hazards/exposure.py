@@ -7,7 +7,6 @@ from typing import NamedTuple
 from toolenv.trace import Trace
 from toolenv.types import ToolCalls
 
-
 UNARMED = frozenset({"clean", "infeasible", "mixed"})
 """The conditions without a hazard."""
 

@@ -27,9 +27,6 @@ FEWEST_TASKS = 20
 """A condition with fewer tasks gets no id."""
 
 
-NOT_INDISPENSABLE = "no tool is known to be indispensable for it"
-
-
 class Policies(NamedTuple):
     """The scripted policies that fit hazards and prove them.
 
@@ -80,10 +77,10 @@ def arm_tasks(
         suite, tasks: the tasks, clean.
         policies: who proves.
         seeds: each gives an instance of its own, if all of them can be proved.
-        hazards: which of the five; ``None`` is all.
+        hazards: which of the five, and :data:`CONFUSABLE`; ``None`` is all.
     """
     for task in tasks:
-        yield _armed(suite, task, policies, seeds, list(kinds()) if hazards is None else hazards)
+        yield _armed(suite, task, policies, seeds, [*kinds(), CONFUSABLE] if hazards is None else hazards)
 
 
 def _armed(
@@ -102,20 +99,16 @@ def _armed(
             armed.reasons[hazard] = misfit.reason
         except Unsuitable as reason:
             armed.reasons[hazard] = str(reason)
-    groups = indispensable_tools(suite, task)
-    if groups:
-        try:
-            armed.proved[CONFUSABLE] = tuple(
-                prove_confusable(suite, subject, groups, seed, policies.recover, policies.naive)
-                for seed in seeds
-            )
-        except Unsuitable as reason:
-            armed.reasons[CONFUSABLE] = str(reason)
     return armed
 
 
 def _prove(suite: Suite, subject: Subject, hazard: str, seed: int, policies: Policies) -> ProvedInstance:
-    return prove(suite, subject, hazard, seed, policies.recover, policies.naive)
+    if hazard != CONFUSABLE:
+        return prove(suite, subject, hazard, seed, policies.recover, policies.naive)
+    groups = indispensable_tools(suite, subject.task)
+    if not groups:
+        raise Unsuitable("no tool is known to be indispensable for it")
+    return prove_confusable(suite, subject, groups, seed, policies.recover, policies.naive)
 
 
 def plan_of(suite: Suite, task: Task, oracle: Policy) -> Plan:
@@ -167,5 +160,5 @@ def _manifest(
         if hazard in one.proved:
             tasks[one.task_id] = one.proved[hazard]
         else:
-            excluded[one.task_id] = one.reasons.get(hazard, NOT_INDISPENSABLE)
+            excluded[one.task_id] = one.reasons[hazard]
     return HazardManifest(suite.name, hazard, data, provenance, tasks, excluded)

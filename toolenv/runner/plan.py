@@ -129,8 +129,9 @@ def origins(config: RunConfig) -> dict[str, dict[str, Any]]:
 
 
 def _origin(env_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    source = source_of(env_id, options)
-    found = exclusions(source, options)
+    of_all = {name: value for name, value in options.items() if name != "tasks"}
+    source = source_of(env_id, of_all)
+    found = exclusions(source, of_all)
     return {
         "data": source.data,
         "corrections": dict(source.corrections),

@@ -140,7 +140,10 @@ def random_calls(
 
 
 def fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    kinds = {"string": str, "integer": int, "number": (int, float), "array": list, "object": dict}
+    kinds: dict[str, tuple[type, ...]] = {
+        **{"string": (str,), "integer": (int,), "number": (int, float)},
+        **{"array": (list,), "object": (dict,)},
+    }
     return isinstance(value, kinds.get(schema.get("type", ""), ()))
 
 
@@ -185,7 +188,7 @@ def test_what_tools_set(facts: Mapping[str, ToolFacts]) -> None:
 @pytest.mark.parametrize(
     ("text", "tools"),
     [
-        ('{"result": "\'a\' moved to \'b\'"}', {"mv"}),
+        ("{\"result\": \"'a' moved to 'b'\"}", {"mv"}),
         ('{"result": "\'a\' removed"}', {"rm", "rmdir"}),
         ('{"file_content": "x"}', {"cat"}),
         ("None", {"mkdir", "touch", "echo"}),

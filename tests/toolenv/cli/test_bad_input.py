@@ -53,6 +53,25 @@ def assert_refused(ended: Ended, told: Sequence[str], place: Path) -> None:
         ((*RUN, "--agent", "chat:"), ["model=''"]),
         ((*RUN, "--agent", "chat:m", "--base-url", "localhost:80"), ["base_url='localhost:80'", "http://"]),
         ((*RUN, "--agent", "chat:m", "--agent-option", "temprature=1"), ["'temprature'", "'temperature'"]),
+        ((*RUN, "--agent-option", "foo=1"), ["unknown agent option 'foo' in agent noop; there are none"]),
+        (
+            ("run", CLEAN, "--agent", "random", "--agent-option", "sed=1"),
+            ["unknown agent option 'sed' in agent random", "did you mean 'seed'"],
+        ),
+        (
+            (
+                "run",
+                CLEAN,
+                "--agent",
+                "planner(chat:a)->executor(noop)",
+                "--agent-option",
+                "executor.temperature=0",
+            ),
+            ["unknown agent option 'executor.temperature'"],
+        ),
+        (("run", CLEAN, "--agent", "json:loads", "--agent-option", "a=1"), ["unknown agent option 'a'"]),
+        ((*RUN, "--tasks", ","), ["--tasks ',' names no task"]),
+        ((*RUN, "--tasks", ""), ["--tasks '' names no task"]),
         ((*RUN, "--agent-option", "temperature"), ["--agent-option 'temperature': give NAME=VALUE"]),
         (("run", MIXED, "--agent", "noop", "--prior", "1.5"), ["prior=1.5: give a number from 0"]),
         (("run", MIXED, "--agent", "noop", "--prior", "nan"), ["prior=nan: give a number from 0"]),
@@ -96,6 +115,8 @@ def test_bad_input_is_one_line(
         ((*RUN, "--limit", "many"), "Invalid value for '--limit'"),
         ((*RUN, "--concurrency", "0"), "Invalid value for '--concurrency'"),
         ((*RUN, "--masks", "nowhere.json"), "Invalid value for '--masks'"),
+        ((*RUN, "--out", ""), "Invalid value for '--out': the name of a folder is empty"),
+        (("quickstart", "--out", " "), "Invalid value for '--out': the name of a folder is empty"),
         ((*RUN, "--masks", "."), "Invalid value for '--masks'"),
         (("report",), "Missing argument 'DIR…'"),
         (("runn",), "No such command 'runn'"),
@@ -125,6 +146,15 @@ def test_absent_data_names_the_command_that_fetches_it(tmp_path: Path, command: 
     env = environment(TOOLENV_DATA=str(tmp_path / "data"))
     ended = spawned(*command, cwd=tmp_path / "place", env=env)
     assert_refused(ended, ["toolenv data pull bfcl", str(tmp_path / "data")], tmp_path / "place")
+
+
+def test_verifying_an_empty_cache_says_that_nothing_is_there(
+    toolenv: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLENV_DATA", str(tmp_path / "data"))
+    ended = toolenv("data", "verify")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out == f"nothing is at {tmp_path / 'data'}; get data with: toolenv data pull SUITE\n"
 
 
 def test_a_folder_below_a_file_is_refused(toolenv: Command, place: Path) -> None:

@@ -29,7 +29,7 @@ def test_every_id_is_listed(toolenv: Command) -> None:
     rows = {row["id"]: row for row in json.loads(ended.out)["envs"]}
     assert list(rows) == list(envs_registry.env_ids())
     assert {tuple(row) for row in rows.values()} == {
-        ("id", "tasks", "tools", "infeasible", "subsets", "data")
+        ("id", "tasks", "of", "left_out", "tools", "infeasible", "subsets", "data")
     }
     # The paper's 1,453 tasks; two of them cannot be solved, so no mask makes them infeasible.
     assert [(rows[name]["tasks"], rows[name]["infeasible"]) for name in (CLEAN, INFEASIBLE, MIXED)] == [
@@ -142,3 +142,19 @@ def test_quickstart(toolenv: Command, place: Path) -> None:
     assert "<html" in (place / "page.html").read_text(encoding="utf-8")
     again = toolenv(*command)
     assert (again.code, again.out) == (0, first.out)
+
+
+def test_quickstart_never_shows_the_numbers_of_another_version(
+    toolenv: Command, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = ("quickstart", "--limit", 1)
+    assert toolenv(*command).code == 0
+    first = {path.name for path in (place / "runs/quickstart").iterdir()}
+    assert toolenv(*command).code == 0
+    assert {path.name for path in (place / "runs/quickstart").iterdir()} == first, "nothing is run twice"
+    monkeypatch.setattr("toolenv.__version__", "99.0")
+    ended = toolenv(*command)
+    assert ended.code == 0
+    newer = {path.name for path in (place / "runs/quickstart").iterdir()} - first
+    assert len(newer) == len(first) == 5
+    assert all("-99.0-" in name for name in newer)

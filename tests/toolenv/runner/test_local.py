@@ -83,7 +83,7 @@ def test_what_is_no_action_ends_the_run_after_the_episodes_before_it(concurrency
     (bad,), _ = plan(ten_episodes(tasks=("pay-30",), trials=1))
     kept: list[Rollout] = []
     episodes = run_jobs([*jobs[:5], bad, *jobs[5:]], Confused(), {}, concurrency)
-    with pytest.raises(UsageError, match=r"policy 'payer' gave dict \{'tool': 'pay'\}; an action is one of"):
+    with pytest.raises(UsageError, match=r"policy 'payer' gave no action: dict \{'tool': 'pay'\} is none of"):
         kept.extend(episodes)
     # Those before it have all ended; of those after it, only what was under way may have.
     assert {one.episode.key for one in kept} >= {job.key for job in jobs[:5]}

@@ -8,8 +8,9 @@ from toolenv.feasibility.certificates.records import Certificate, TaskRecord
 from toolenv.feasibility.redundancy import Redundancy
 from toolenv.task import Task
 
-NOTHING_ALIKE = "no world to search in; no remaining tool reads like a masked one"
-ALIKE = "no world to search in; for a person to look at: "
+NO_WORLD = "no world to search in"
+NOTHING_ALIKE = f"{NO_WORLD}; no remaining tool reads like a masked one"
+ALIKE = f"{NO_WORLD}; for a person to look at: "
 
 
 class Assumption:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from toolenv.feasibility.certificates.assumed import NOTHING_ALIKE
 from toolenv.feasibility.certificates.grounding import Knowledge, told
 from toolenv.feasibility.certificates.records import Certificate, Certificates, Criterion, TaskRecord
 from toolenv.feasibility.certificates.replay import CONDITION, Stage
@@ -78,7 +79,7 @@ def _problem_of_status(record: TaskRecord) -> str:
     expected: Mapping[str, bool] = {
         "certified": standing is first and first.answer == "infeasible",
         "unknown": standing is first and first.answer == "unknown",
-        "assumed": standing is first and first.answer == "unknown",
+        "assumed": standing is first and first.answer == "unknown" and first.bound == NOTHING_ALIKE,
         "repaired": record.was_refuted and standing is not None and standing.answer == "infeasible",
         "dropped": record.was_refuted and record.mask is None,
     }

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from toolenv.feasibility.annotation.evidence import LabelEvidence
 from toolenv.feasibility.certificates.records import Certificate, Certificates, TaskRecord
 from toolenv.feasibility.manifest import MaskManifest
 
@@ -46,6 +47,23 @@ def _evidence(record: TaskRecord) -> dict[str, Any]:
         found["refuted_mask"] = list(record.certificates[0].mask)
         found["refuted_kind"] = record.certificates[0].kind
     return found
+
+
+def labels(certificates: Certificates) -> LabelEvidence:
+    """What is proven of the labels of the masks that the certificates are about."""
+    status = {task: record.certificates[0].answer for task, record in certificates.tasks.items()}
+    return LabelEvidence(certificates.masks, status)
+
+
+def standing_labels(left: MaskManifest, certificates: Certificates) -> LabelEvidence:
+    """What is proven of the labels of the masks that stand.
+
+    Args:
+        left: what :func:`repaired` made of the certificates.
+        certificates: the certificates.
+    """
+    standing = {task: standing_of(record) for task, record in certificates.tasks.items()}
+    return LabelEvidence(left.hash, {task: one.answer for task, one in standing.items() if one is not None})
 
 
 def standing_of(record: TaskRecord) -> Certificate | None:

@@ -9,9 +9,7 @@ from toolenv.data import DataStore
 
 
 @pytest.fixture(scope="session")
-def both_suites(
-    bfcl_package: Path, shared_datasets: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
+def both_suites(bfcl_package: Path, shared_datasets: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache that holds τ-bench, and BFCL as it was found."""
     root = tmp_path_factory.mktemp("data")
     DataStore(envs_registry.DATA_FOLDER, root).pull("tau-bench", shared_datasets / "tau-bench")

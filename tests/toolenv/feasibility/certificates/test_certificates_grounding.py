@@ -9,7 +9,9 @@ import pytest
 from toolenv.feasibility.certificates.grounding import Knowledge, strings, told
 from toolenv.types import ChatMessage, ToolSpec
 
-SAID = "Move 'final_report.pdf' to temp on March 3rd, 2026. Pay $1,250.50 in 12 rates, 15% at once. Twice two."
+SAID = (
+    "Move 'final_report.pdf' to temp on March 3rd, 2026. Pay $1,250.50 in 12 rates, 15% at once. Twice two."
+)
 
 
 @pytest.mark.parametrize(

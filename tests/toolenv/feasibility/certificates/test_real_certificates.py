@@ -116,7 +116,9 @@ def test_a_search_stays_within_its_bound(states: int) -> None:
     with pytest.raises(OutOfBound):
         search.solve("judge")
     assert search.states <= states + 1
-    bounded = decide(real.suite("BFCL"), real.planner("BFCL"), task.masked(frozenset({"mkdir"})), Bound(states))
+    bounded = decide(
+        real.suite("BFCL"), real.planner("BFCL"), task.masked(frozenset({"mkdir"})), Bound(states)
+    )
     assert bounded.states <= states + 1
     assert bounded.answer in ("unknown", "infeasible")
 

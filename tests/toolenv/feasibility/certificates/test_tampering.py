@@ -18,7 +18,12 @@ from toolenv.feasibility.certificates.records import Certificates
 from toolenv.hashed_json import sealed
 from toolenv.source import make_source
 
-COUNTS = {("BFCL", ""): 250, ("BFCL", "mv"): 250, ("TauBench", ""): 250, ("TauBench", "get_user_details"): 250}
+COUNTS = {
+    ("BFCL", ""): 250,
+    ("BFCL", "mv"): 250,
+    ("TauBench", ""): 250,
+    ("TauBench", "get_user_details"): 250,
+}
 
 
 @pytest.mark.parametrize(("name", "only"), COUNTS)
