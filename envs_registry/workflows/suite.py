@@ -38,7 +38,7 @@ class Workflows:
     subsets: tuple[str, ...] = ("default", *VARIANTS, *TRAINING_SIZES)
     unavailable: Mapping[str, str] = MappingProxyType({})
     default_subset = "default"
-    # The longest reference makes 15 calls, which some agents make one at a time. Paper 2's own cap is 10.
+    # The longest reference makes 14 calls, which some agents make one at a time. Paper 2's own cap is 10.
     max_turns = 20
     data = ""
     hazards = HAZARDS

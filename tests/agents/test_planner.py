@@ -348,5 +348,5 @@ def test_bad_settings_and_bad_parts_are_named() -> None:
         PlannerExecutor(Oracle(), Oracle(), max_executor_turns=0)
     with pytest.raises(UsageError, match="7 is no policy"):
         PlannerExecutor(7, Oracle())  # type: ignore[arg-type]
-    with pytest.raises(UsageError, match="policy 'wrong' gave str"):
+    with pytest.raises(UsageError, match="policy 'wrong' gave no action: str"):
         act(PlannerExecutor(Watched(lambda: "plan", name="wrong"), Oracle()))  # type: ignore[arg-type, return-value]

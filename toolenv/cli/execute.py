@@ -21,7 +21,7 @@ from toolenv.report.format import counted
 from toolenv.report.safe import safe_line
 from toolenv.rollout import Rollout
 from toolenv.runner.local import run_jobs
-from toolenv.runner.plan import Job, RunConfig, origins, plan
+from toolenv.runner.plan import Job, RunConfig, origins, plan, source_of
 from toolenv.runner.reading import SERVER_ERROR, Key
 from toolenv.runner.store import RunStore, TornLineWarning, finished, make_header
 
@@ -68,10 +68,18 @@ def prepare(config: RunConfig, folder: Path, *, resume: bool = False) -> Prepare
     jobs, manifests = plan(config)
     header = make_header(config, policy, manifests, Counter(job.env for job in jobs), origins(config))
     done = finished(folder, header, resume=resume)
-    preflight = getattr(policy, "preflight", None)
-    if callable(preflight) and _unfinished(jobs, done):
-        preflight()
+    if _unfinished(jobs, done):
+        _preflight(policy)
+        for env in config.envs:
+            _preflight(source_of(env, config.make_options).user)
     return Prepared(config, folder, policy, jobs, header, resume)
+
+
+def _preflight(of: object) -> None:
+    """Try the server of a policy or a simulated user that has one."""
+    check = getattr(of, "preflight", None)
+    if callable(check):
+        check()
 
 
 def check_apart(runs: Sequence[Prepared]) -> None:

@@ -39,7 +39,7 @@ SAY = Message("It is sunny.")
         ([call(), call("later"), Message("  \n")], False, "no final message"),
         ([call(), call("later"), Stop("none")], False, "stopped"),
         ([call(), call("later"), Message("STOP: no tool fits")], False, "stopped"),
-        ([call("later")] + [call()] * 9, False, "no final message"),  # ten decisions and none of them words
+        ([call("later")] + [call()] * 9, False, "the decisions ran out"),
     ],
 )
 def test_success_by_proxy(actions: list[Action], success: bool, why: str) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import envs_registry
 from tests.toolenv.cli.command import CLEAN, INFEASIBLE, Command, spawn
 from toolenv.feasibility.annotation.sample import Sample
 from toolenv.feasibility.manifest import MaskManifest
@@ -56,7 +57,8 @@ def test_the_draw(toolenv: Command, drawn: Sample, place: Path) -> None:
 
 
 def test_masks_of_ones_own(toolenv: Command, place: Path) -> None:
-    own = MaskManifest("BFCL", "multiple", "none", "by hand", {"multiple_0": ("triangle_properties.get",)})
+    data = envs_registry.get_suite("BFCL").masks("multiple").data
+    own = MaskManifest("BFCL", "multiple", data, "by hand", {"multiple_0": ("triangle_properties.get",)})
     own.write(place / "masks.json")
     options = ("--out", "s.json", "--subset", "multiple", "--masks", "masks.json")
     assert toolenv("annotate", "sample", INFEASIBLE, *options).code == 0

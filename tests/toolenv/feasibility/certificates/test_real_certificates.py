@@ -12,7 +12,7 @@ import pytest
 
 from tests.toolenv.feasibility.certificates import real
 from toolenv.feasibility.certificates.certify import NO_TOOL_NEEDED, Effort, certify, decide
-from toolenv.feasibility.certificates.checker import check, check_file
+from toolenv.feasibility.certificates.checker import CLAIMED_AGAINST, check, check_file
 from toolenv.feasibility.certificates.records import Certificates
 from toolenv.feasibility.certificates.repair import repaired
 from toolenv.feasibility.certificates.search import Bound, OutOfBound, Search
@@ -121,6 +121,27 @@ def test_a_search_stays_within_its_bound(states: int) -> None:
     )
     assert bounded.states <= states + 1
     assert bounded.answer in ("unknown", "infeasible")
+
+
+@pytest.mark.parametrize(("name", "every"), [("BFCL", 25), ("TauBench", 16)])
+def test_no_solution_is_found_where_a_claim_says_there_is_none(name: str, every: int) -> None:
+    """For every masked tool alone, in some tasks: the search, told nothing of the claim, finds nothing."""
+    source = make_source(real.suite(name), "clean", subset=real.SUBSETS[name])
+    planner, contradicted, tried = real.planner(name), [], 0
+    for task_id, mask in list(real.manifest(name).masks.items())[::every]:
+        for tool in mask:
+            task = source.get(task_id).masked(frozenset({tool}))
+            claim = next((one for one in planner.claims(task) if not planner.rules.problem(task, one)), None)
+            if claim is not None:
+                tried += 1
+                try:
+                    found = Search(planner, task, Bound(200)).solve(CLAIMED_AGAINST[claim.kind])
+                except OutOfBound:
+                    found = None
+                if found is not None:
+                    contradicted.append((task_id, tool, claim))
+    assert contradicted == []
+    assert tried > 10
 
 
 def test_a_witness_needs_each_of_its_calls() -> None:
