@@ -16,7 +16,8 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 start = time.perf_counter()
 count = len(suite.tasks(suite.default_subset))
 suite.masks(suite.default_subset)
-print(count, time.perf_counter() - start, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+seconds = time.perf_counter() - start
+print(count, seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
 """
 
 

@@ -36,7 +36,7 @@ def whole_database_seconds() -> float:
 
 
 def own_seconds(env: ToolEnv, rounds: int = 2) -> float:
-    """Mean seconds of a reset and a judged last step, over all retail tasks, their first episodes included."""
+    """Mean seconds of a reset and a judged last step over all retail tasks, first episodes included."""
     start, count = time.perf_counter(), 0
     for _ in range(rounds):
         for task_id in env.source.task_ids:

@@ -3,7 +3,7 @@
 import gymnasium as gym
 
 from toolenv import Action, Message, Observation, Stop, ToolCall, ToolCalls, rollout
-from toolenv.metrics.rates import fass, fcr_strict, false_stop_rate, sr
+from toolenv.metrics.rates import false_stop_rate, fass, fcr_strict, sr
 
 
 def keyword_matcher(observation: Observation) -> Action:

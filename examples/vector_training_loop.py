@@ -25,6 +25,7 @@ if __name__ == "__main__":
     while len(returns) < 100:
         actions = tuple(sample_action(rng, observation.tools) for observation in observations)
         observations, rewards, terminated, truncated, _ = envs.step(actions)
-        returns += [float(reward) for reward, done in zip(rewards, terminated | truncated, strict=True) if done]
+        ended = terminated | truncated
+        returns += [float(reward) for reward, done in zip(rewards, ended, strict=True) if done]
     envs.close()
     print(f"{len(returns)} episodes of a random policy, mean return {np.nanmean(returns):.3f}")
