@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,7 +15,7 @@ from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel import CleanKernel, Kernel, MaskedKernel
 from toolenv.masks import left_out, manifest_for
 from toolenv.seeding import mix, uniform
-from toolenv.suite import Suite, corrections_of, hazard_manifests
+from toolenv.suite import Generated, Suite, TaskTable, corrections_of, hazard_manifests
 from toolenv.task import Task
 from toolenv.user import User
 
@@ -26,6 +27,12 @@ CONDITIONS: tuple[str, ...] = ("clean", "infeasible", "mixed")
 
 DRAWN: tuple[str, ...] = ("mixed", "confusable")
 """The conditions whose tasks have a feasible and an infeasible form; the seed draws which is played."""
+
+MOST_KERNELS = 20_000
+"""Kernels that a source keeps."""
+
+MOST_NAMED = 20_000
+"""Task ids among which the nearest to an unknown one is looked for."""
 
 TaskIds: TypeAlias = str | Iterable[str] | None
 
@@ -47,6 +54,7 @@ class TaskSource:
         manifest_hash: names the manifest, and with it the frozen list of tasks.
         hazards: what is armed, by task id.
         decoys: in ``mixed``, whether feasible episodes lack as many other tools.
+        ids: the task ids, where there are too many to be listed.
 
     Attributes:
         data: names the version of the suite's data.
@@ -68,6 +76,7 @@ class TaskSource:
         manifest_hash: str = "",
         hazards: Mapping[str, Instance] | None = None,
         decoys: bool = False,
+        ids: Sequence[str] | None = None,
     ) -> None:
         self.manifest_hash = manifest_hash
         self.suite, self.condition, self.prior, self.max_turns = suite, condition, prior, max_turns
@@ -76,7 +85,7 @@ class TaskSource:
         self._clean, self._masked = clean, masked
         self.hazards: Mapping[str, Instance] = hazards or {}
         self._chosen = masked if condition in ("infeasible", *DRAWN) else clean
-        self.task_ids: tuple[str, ...] = tuple(self._chosen)
+        self.task_ids: Sequence[str] = tuple(self._chosen) if ids is None else ids
         self._kernels: dict[tuple[str, str], Kernel] = {}
 
     def draw(self, seed: int) -> Task:
@@ -90,9 +99,8 @@ class TaskSource:
             UnknownNameError: no such task here.
         """
         if task_id not in self._chosen:
-            raise UnknownNameError(
-                "task id", task_id, self.task_ids, where=f"{self.suite.name}-{self.condition}"
-            )
+            named = islice(self.task_ids, MOST_NAMED)
+            raise UnknownNameError("task id", task_id, named, where=f"{self.suite.name}-{self.condition}")
         if self.condition in DRAWN and uniform("label", seed) >= self.prior:
             return self._without_decoys(task_id, seed) if self.decoys else self._clean[task_id]
         return self._chosen[task_id]
@@ -114,6 +122,8 @@ class TaskSource:
         key = (task.id, task.label)
         found = self._kernels.get(key)
         if found is None:
+            if len(self._kernels) >= MOST_KERNELS:  # an endless subset
+                self._kernels.clear()
             found = self._kernels.setdefault(key, self._build_kernel(task))
         return found
 
@@ -182,6 +192,10 @@ def make_source(
     cap = suite.max_turns if max_turns is None else max_turns
     if not isinstance(cap, int) or isinstance(cap, bool) or cap < 1:
         raise UsageError(f"max_turns={max_turns!r}: give a whole number of at least 1")
+    if isinstance(suite, Generated) and subset in suite.on_demand:
+        if condition not in CONDITIONS or masks is not None:
+            raise UsageError(f"subset {subset!r} is made on demand: it takes no manifest")
+        return _generated(suite, condition, suite.table(subset), tasks, float(prior), cap, decoys)
     clean = {task.id: task for task in suite.tasks(subset)}
     manifest = manifest_for(suite, subset, masks)
     clean = {task_id: _flagged(task, manifest) for task_id, task in clean.items()}
@@ -204,6 +218,17 @@ def make_source(
             f"{suite.name}-{condition}, subset {subset!r}: no task is left; {_why_none(manifest)}"
         )
     return _with_origin(source, subset)
+
+
+def _generated(
+    suite: Suite, condition: str, table: TaskTable, tasks: TaskIds, prior: float, cap: int, decoys: bool
+) -> TaskSource:
+    """Tasks that are made when they are asked for."""
+    wanted = _listed(tasks, table.clean, suite)
+    ids = table.ids if wanted is None else tuple(wanted)
+    return TaskSource(
+        suite, condition, table.clean, table.masked, prior, cap, table.hash, decoys=decoys, ids=ids
+    )
 
 
 def _with_origin(source: TaskSource, subset: str) -> TaskSource:
@@ -280,7 +305,8 @@ def _listed(tasks: TaskIds, clean: Mapping[str, Task], suite: Suite) -> list[str
         if corrections and corrections.excludes(task_id):
             raise UsageError(f"task {task_id!r}: {left_out(corrections, task_id)}")
         if task_id not in clean:
-            raise UnknownNameError("task id", task_id, clean, where=f"suite {suite.name}")
+            named = islice(clean, MOST_NAMED)
+            raise UnknownNameError("task id", task_id, named, where=f"suite {suite.name}")
     return wanted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from toolenv.corrections import ACTIONS, Action, Corrections, read_corrections
 from toolenv.errors import UnknownNameError
@@ -109,6 +109,36 @@ class Questionable(Protocol):
         ...
 
 
+class TaskTable(NamedTuple):
+    """A subset that is never there as a whole.
+
+    Attributes:
+        ids: every task id, in order; as many as one likes, and cheap to index and to search.
+        clean, masked: a task by its id, as it is and without its critical tools.
+        hash: names what generates them.
+    """
+
+    ids: Sequence[str]
+    clean: Mapping[str, Task]
+    masked: Mapping[str, Task]
+    hash: str
+
+
+@runtime_checkable
+class Generated(Protocol):
+    """A suite with subsets whose tasks are made when they are asked for, so that they may be endless.
+
+    Attributes:
+        on_demand: the names of those subsets; environments do not ask ``tasks`` and ``masks`` for them.
+    """
+
+    on_demand: tuple[str, ...]
+
+    def table(self, subset: str) -> TaskTable:
+        """Such a subset."""
+        ...
+
+
 def configured(suite: Suite, options: Mapping[str, Any]) -> Suite:
     """A suite with settings of its own.
 
@@ -149,6 +179,16 @@ def corrections_for(
 def corrections_of(suite: Suite) -> Corrections | None:
     """The corrections that a suite's tasks are as."""
     return suite.corrections if isinstance(suite, Correctable) else None
+
+
+def equivalent_tools(suite: Suite, task: Task, tools: frozenset[str]) -> frozenset[str]:
+    """The tools of a task that can stand in for one of ``tools``; they are critical if those are.
+
+    A suite that knows of some says so in a method ``equivalent_tools(task, tools)``.
+    """
+    find = getattr(suite, "equivalent_tools", None)
+    found: frozenset[str] = frozenset() if find is None else find(task, tools)
+    return found
 
 
 def inert_tools(suite: Suite) -> frozenset[str]:

@@ -8,8 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from toolenv.errors import UsageError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
+from toolenv.suite import TaskTable
 from toolenv.task import Task
 
 if TYPE_CHECKING:
@@ -35,7 +37,8 @@ class Workflows:
     """Generated tasks in 84 declared worlds: sequential, parallel and mixture workflows of 2 to 8 tools."""
 
     name = "Workflows"
-    subsets: tuple[str, ...] = ("default", *VARIANTS, *TRAINING_SIZES)
+    subsets: tuple[str, ...] = ("default", *VARIANTS, *TRAINING_SIZES, "train")
+    on_demand: tuple[str, ...] = (*TRAINING_SIZES, "train")
     unavailable: Mapping[str, str] = MappingProxyType({})
     default_subset = "default"
     # The longest reference makes 14 calls, which some agents make one at a time. Paper 2's own cap is 10.
@@ -61,8 +64,20 @@ class Workflows:
 
         return generate(parse_task_id(task_id).with_variant(variant))
 
+    def table(self, subset: str) -> TaskTable:
+        """Training tasks, made when they are asked for."""
+        from envs_registry.workflows.on_demand import WITHOUT_END, training_table
+
+        return training_table(TRAINING_SEED, TRAINING_SIZES.get(subset, WITHOUT_END))
+
     def tasks(self, subset: str) -> tuple[Task, ...]:
-        """The tasks of a subset; generated once per process."""
+        """The tasks of a subset, once per process; ``train`` has no end and cannot be had as a whole.
+
+        Raises:
+            UsageError: of ``train``.
+        """
+        if subset == "train":
+            raise UsageError("subset 'train' has no end: take it from an environment, or `generate`")
         return _tasks(subset)
 
     def masks(self, subset: str) -> MaskManifest:

@@ -6,14 +6,16 @@ exist, the one trace is the reference solution, replayed and judged successful.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from toolenv.env import ToolEnv
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.policy import FunctionPolicy, Policy
 from toolenv.rollout import Rollout, rollout
 from toolenv.source import TaskSource
-from toolenv.suite import Suite, corrections_of, inert_tools, lookup_tools
+from toolenv.suite import Suite, corrections_of, equivalent_tools, inert_tools, lookup_tools
 from toolenv.task import Task
 from toolenv.types import NO_TOKENS, Message, Observation
 
@@ -72,7 +74,7 @@ def reference_facts(suite: Suite, shipped: Task, oracle: Policy) -> ReferenceFac
     """Replay a task's reference solution, and an agent that does nothing."""
     task, solved = _solve(suite, shipped, oracle)
     idle = _play(suite, task, FunctionPolicy(_say_nothing, "noop"))
-    mask, reason = _mask(task, solved, inert_tools(suite))
+    mask, reason = _mask(task, solved, inert_tools(suite), partial(equivalent_tools, suite, task))
     masked_lookups = lookup_tools(suite).intersection(mask)
     return ReferenceFacts(mask, reason, _flags(task, solved, idle, reason, masked_lookups))
 
@@ -92,7 +94,12 @@ def _solve(suite: Suite, task: Task, oracle: Policy) -> tuple[Task, Rollout]:
     return (unenforced, again) if again.episode.success else (task, solved)
 
 
-def _mask(task: Task, solved: Rollout, inert: frozenset[str]) -> tuple[tuple[str, ...], str]:
+def _mask(
+    task: Task,
+    solved: Rollout,
+    inert: frozenset[str],
+    equivalents: Callable[[frozenset[str]], frozenset[str]],
+) -> tuple[tuple[str, ...], str]:
     """The mask, or why there is none."""
     if task.label == "infeasible":
         return (), NATURAL
@@ -100,7 +107,8 @@ def _mask(task: Task, solved: Rollout, inert: frozenset[str]) -> tuple[tuple[str
         return (), NO_REFERENCE
     if solved.episode.success is not True:
         return (), NO_TRACE
-    used = {call.name for call, _ in solved.trace.calls("ok")} - inert
+    used = frozenset(call.name for call, _ in solved.trace.calls("ok")) - inert
+    used |= equivalents(used)
     if not used:
         return (), NO_TOOL_USED
     if used >= {tool.name for tool in task.tools}:
