@@ -16,7 +16,7 @@ from toolenv.runner.reading import read_episodes, read_rollouts
 
 pytestmark = [pytest.mark.real_model, pytest.mark.slow]
 
-TASKS = "multiple_0,multiple_1,live_multiple_0-0-0"
+TASKS = "multiple_0,multiple_1,multiple_2,multiple_3,live_multiple_0-0-0"
 
 
 def test_chat_on_clean_and_infeasible_bfcl_tasks_over_http(
@@ -33,7 +33,7 @@ def test_chat_on_clean_and_infeasible_bfcl_tasks_over_http(
     print(done.stdout, done.stderr)
     assert done.returncode == 0, done.stderr
     rollouts = list(read_rollouts(out))
-    assert len(rollouts) == 6
+    assert len(rollouts) == 10
     for rollout in rollouts:
         episode = rollout.episode
         assert episode.valid, episode.error
@@ -44,7 +44,7 @@ def test_chat_on_clean_and_infeasible_bfcl_tasks_over_http(
             assert step.action.usage is not None
             assert step.action.usage.known
     header = json.loads((out / "run.json").read_text())
-    assert header["planned"] == {"ToolFeas/BFCL-clean-v0": 3, "ToolFeas/BFCL-infeasible-v0": 3}
+    assert header["planned"] == {"ToolFeas/BFCL-clean-v0": 5, "ToolFeas/BFCL-infeasible-v0": 5}
     report = [sys.executable, "-c", "from toolenv.cli import main; main()", "report", "--json", str(out)]
     rows = json.loads(subprocess.run(report, capture_output=True, text=True, check=True).stdout)["rows"]
     assert {row["env"]: row["valid"] for row in rows if "pooled" not in row["env"]} == header["planned"]
