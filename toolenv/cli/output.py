@@ -98,7 +98,8 @@ def settings_of(folder: Path) -> dict[str, Any]:
 
 def show(rows: list[Row]) -> None:
     """Print the table."""
-    console().print(render_rows(rows))
+    out = console()
+    out.print(render_rows(rows, out.width))
 
 
 def check_page(path: Path) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+WIDE = 110
+"""Columns that all metrics fit into."""
+
 OUTCOME_HEADS = {
     "stop": "stop",
     "continued": "con-\ntinued",
@@ -27,28 +30,40 @@ OUTCOME_HEADS = {
 }
 
 
-def render_rows(rows: Sequence[Row]) -> Group:
+def render_rows(rows: Sequence[Row], width: int = WIDE) -> Group:
     """A table of metrics for each env, then counts and notes, for ``rich.print`` or a console.
 
     Names come from users and servers: they are shown as plain text, markup and control characters inert.
+
+    Args:
+        rows: what to show.
+        width: columns of the terminal; below :data:`WIDE`, token costs get a table of their own.
     """
     from rich.console import Group
     from rich.text import Text
 
     if not rows:
         return Group(Text("no episodes"))
-    tables = [_metrics_table(env, list(members)) for env, members in groupby(rows, lambda row: row.env)]
+    grouped = [(env, list(members)) for env, members in groupby(rows, lambda row: row.env)]
+    tables = [table for env, members in grouped for table in _metrics_tables(env, members, width)]
     lines = [Text(f"• {safe_line(note, 1000)}") for note in notes(rows)]
     return Group(*tables, Text(CAPTION + "\n", style="dim"), _counts_table(rows), *lines)
 
 
-def _metrics_table(env: str, rows: Sequence[Row]) -> Table:
+def _metrics_tables(env: str, rows: Sequence[Row], width: int) -> Iterator[Table]:
+    shown = [metric for metric in catalogue().values() if _is_shown(metric, rows)]
+    rates = [metric for metric in shown if metric.kind == "rate"]
+    costs = [metric for metric in shown if metric.kind != "rate"]
+    parts = [shown] if width >= WIDE else [rates, costs]
+    yield from (_metrics_table(env, rows, part) for part in parts if part)
+
+
+def _metrics_table(env: str, rows: Sequence[Row], shown: Sequence[Metric]) -> Table:
     table = _table(safe_line(env))
     table.add_column("agent", overflow="fold", min_width=12)
-    table.add_column("planned\nvalid\ninvalid", justify="right", no_wrap=True)
-    shown = [metric for metric in catalogue().values() if _is_shown(metric, rows)]
+    table.add_column("planned\nvalid\ninvalid", justify="right", overflow="fold")
     for metric in shown:
-        table.add_column(metric.title.replace(" ", "\n", 1), justify="right", no_wrap=True)
+        table.add_column(metric.title.replace(" ", "\n", 1), justify="right", overflow="fold")
     for row in rows:
         table.add_row(_safe_name(row.agent), _episodes(row), *(_metric_text(row, metric) for metric in shown))
     return table
