@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import gymnasium
 from gymnasium.envs.registration import WrapperSpec
 
-from toolenv.data import DataStore
 from toolenv.env import ToolEnv
 from toolenv.errors import UnknownNameError
 from toolenv.source import TaskIds, conditions_of, make_source
@@ -25,6 +24,7 @@ from toolenv.suite import Derived, configured
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from toolenv.data import DataStore
     from toolenv.suite import Suite
 
 NAMESPACE = "ToolFeas"
@@ -65,6 +65,8 @@ def get_suite(name: str) -> Suite:
 
 def data_store() -> DataStore:
     """The data sets on this machine, with what the suites bring to read upstream's sources as data."""
+    from toolenv.data import DataStore
+
     readers = {suite.data: suite.derive for suite in suites().values() if isinstance(suite, Derived)}
     return DataStore(DATA_FOLDER, derivations=readers)
 

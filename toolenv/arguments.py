@@ -13,10 +13,8 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from toolenv.coercion import coerce, path_text
 from toolenv.errors import SchemaError
 from toolenv.json_values import UnusableValueError, clean_json
-from toolenv.schema import type_names
 from toolenv.types import ToolSpec
 
 if TYPE_CHECKING:
@@ -137,6 +135,8 @@ class ArgumentChecker:
     def answer(self, arguments: dict[str, Any], policy: ArgumentPolicy) -> Checked:
         """The answer for arguments that break the schema, or that may hold 3.0 for an integer."""
         if policy == "coerce":
+            from toolenv.coercion import coerce, path_text
+
             coerced, paths = coerce(arguments, self._schema)
             if self.is_valid(coerced):
                 places = [path_text(path) for path in paths[:MAX_RECORDED]]
@@ -196,6 +196,8 @@ def _with_null_defaults(node: Any) -> Any:
         return [_with_null_defaults(item) for item in node]
     if not isinstance(node, dict):
         return node
+    from toolenv.schema import type_names
+
     copy = {key: item if key in _DATA_KEYWORDS else _with_null_defaults(item) for key, item in node.items()}
     if "type" in node and node.get("default", "") is None and "null" not in type_names(node):
         copy["type"] = [*type_names(node), "null"]
@@ -243,6 +245,8 @@ def _problem(validator: Draft202012Validator, instance: Any) -> str:
     try:
         validator.validate(instance)
     except ValidationError as error:
+        from toolenv.coercion import path_text
+
         place = path_text(error.instance_path)
         got = f"{_wrong(error)}, got {_cut(json.dumps(error.instance, ensure_ascii=False))}"
         return f"{place}: {got}" if place else got

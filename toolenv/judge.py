@@ -9,7 +9,6 @@ import traceback
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from toolenv.stopping import find_stop
 from toolenv.task import Score, Task
 from toolenv.trace import INVALID_ENDINGS, Trace
 from toolenv.types import Label, Malformed, Message, Stop
@@ -130,6 +129,8 @@ def decide(trace: Trace) -> Decision:
 
 def decide_text(text: str) -> Decision:
     """ŷ of a closing message."""
+    from toolenv.stopping import find_stop  # its patterns take longer to compile than most to import
+
     match = find_stop(text)
     if match is None:
         return Decision("feasible", "feasible", "message")

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from toolenv.corrections import Corrections
 from toolenv.errors import DataCorruptError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.suite import Suite, corrections_of
 from toolenv.task import Task
+
+if TYPE_CHECKING:
+    from toolenv.corrections import Corrections
 
 OTHER_TOOLS = "corrected so that other tools are needed than its mask was made for"
 

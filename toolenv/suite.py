@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
-from toolenv.corrections import ACTIONS, Action, Corrections, read_corrections
 from toolenv.errors import UnknownNameError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
 from toolenv.task import Task
+
+if TYPE_CHECKING:
+    from toolenv.corrections import Action, Corrections
 
 
 class Suite(Protocol):
@@ -157,7 +159,7 @@ def configured(suite: Suite, options: Mapping[str, Any]) -> Suite:
 
 
 def corrections_for(
-    suite: Suite, path: str | Path | None, actions: Sequence[Action] = ACTIONS
+    suite: Suite, path: str | Path | None, actions: Sequence[Action] | None = None
 ) -> Corrections | None:
     """The corrections of a suite's tasks in a file; ``None`` without a file.
 
@@ -171,9 +173,11 @@ def corrections_for(
     """
     if path is None:
         return None
+    from toolenv.corrections import ACTIONS, read_corrections
+
     manifests = [suite.masks(subset) for subset in suite.subsets]
     known = {task_id for one in manifests for task_id in (*one.masks, *one.excluded)}
-    return read_corrections(Path(path), suite.name, known, manifests[0].data, actions)
+    return read_corrections(Path(path), suite.name, known, manifests[0].data, actions or ACTIONS)
 
 
 def corrections_of(suite: Suite) -> Corrections | None:

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from envs_registry.api_bank.subsets import POOLS, SUBSETS, Pool, with_pool
-from toolenv.corrections import Corrections
 from toolenv.errors import UnknownNameError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
 from toolenv.suite import corrections_for
 from toolenv.task import Task
+
+if TYPE_CHECKING:
+    from toolenv.corrections import Corrections
 
 MASKS = Path(__file__).parent / "masks"
 HAZARDS = Path(__file__).parent / "hazards"

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from envs_registry.bfcl.categories import CATEGORIES, SUBSETS, UNAVAILABLE
-from toolenv.corrections import Corrections
 from toolenv.errors import DataCorruptError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
 from toolenv.suite import corrections_for
 from toolenv.task import Task
+
+if TYPE_CHECKING:
+    from toolenv.corrections import Corrections
 
 MASKS = Path(__file__).parent / "masks"
 HAZARDS = Path(__file__).parent / "hazards"

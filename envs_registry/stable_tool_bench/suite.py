@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from envs_registry.stable_tool_bench.groups import ALL, GROUPS, SAMPLE, SUBSETS, groups_of, sample
-from toolenv.corrections import Corrections
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
 from toolenv.suite import corrections_for
@@ -17,6 +16,7 @@ from toolenv.task import Task
 
 if TYPE_CHECKING:
     from envs_registry.stable_tool_bench.sources import Sources
+    from toolenv.corrections import Corrections
 
 MASKS = Path(__file__).parent / "masks"
 HAZARDS = Path(__file__).parent / "hazards"

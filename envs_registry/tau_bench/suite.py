@@ -10,13 +10,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from envs_registry.tau_bench.splits import MANIFESTS, SPLITS, SUBSETS
-from toolenv.corrections import Corrections
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
 from toolenv.suite import corrections_for
 from toolenv.task import Task
 
 if TYPE_CHECKING:
+    from toolenv.corrections import Corrections
     from toolenv.user import User
 
 MASKS = Path(__file__).parent / "masks"
