@@ -1,7 +1,8 @@
 """Reads data set definitions, one JSON file each, into :class:`~toolenv.data.source.DataSource`.
 
-The file's form is the class's, but for two: ``fetch`` is ``{"wheel": {…}}`` or ``{"archives": [{…}]}``;
-a part's ``files`` are grouped by folder, ``{folder: {name: sha256}}``, so that long paths stand once.
+The file's form is the class's, but for two: ``fetch`` is ``{"wheel": {…}}``, ``{"archives": [{…}]}`` or
+``{"own": WHY}``; a part's ``files`` are grouped by folder, ``{folder: {name: sha256}}``, so that long paths
+stand once.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toolenv.data.manifest import is_safe, path_from
-from toolenv.data.source import DataSource, Layout, Part, RepositoryArchive, Wheel
+from toolenv.data.source import DataSource, Layout, Own, Part, RepositoryArchive, Wheel
 from toolenv.errors import DataCorruptError
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -58,9 +59,11 @@ def _source(raw: Mapping[str, Any]) -> DataSource:
     )
 
 
-def _fetch(raw: Mapping[str, Any]) -> Wheel | tuple[RepositoryArchive, ...]:
+def _fetch(raw: Mapping[str, Any]) -> Wheel | tuple[RepositoryArchive, ...] | Own:
     if "wheel" in raw:
         return Wheel(**raw["wheel"])
+    if "own" in raw:
+        return Own(raw["own"])
     return tuple(RepositoryArchive(**_with_tuples(one)) for one in raw["archives"])
 
 

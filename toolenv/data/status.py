@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from toolenv.data.manifest import Problem
+from toolenv.data.own import as_pulled
 from toolenv.data.record import PullRecord, Stamp, read_record
 from toolenv.data.source import DataSource
 from toolenv.data.stamps import check
@@ -53,6 +54,7 @@ def look(source: DataSource, target: Path) -> Found:
     record = read_record(target)
     if record is None:
         return Found(source, target, "damaged")
+    source = as_pulled(source, record.files)
     if record.manifest != source.manifest_hash:
         return Found(source, target, "outdated", record)
     parts = _known_parts(source, record)

@@ -115,6 +115,7 @@ class DataStore:
         *,
         force: bool = False,
         report: Report = lambda line: None,
+        hasty: bool = False,
     ) -> DataStatus:
         """Get a data set, check every file against its manifest, and only then put it in place.
 
@@ -127,6 +128,7 @@ class DataStore:
                 wheel or archive file itself; ``None`` for the network.
             force: replace what is there even if it is whole, or was not put there by a pull.
             report: told in a line each what happens.
+            hasty: give up within seconds where no network answers.
 
         Returns:
             The new row of :meth:`status`.
@@ -143,7 +145,7 @@ class DataStore:
 
         source, target = self.source(key), self.path(key)
         host = self._archive_host or ARCHIVE_HOST
-        order = Pull(source, from_directory, self._derivations.get(source.key), host, report)
+        order = Pull(source, from_directory, self._derivations.get(source.key), host, report, hasty)
         with _explaining(source, target):
             if self._is_due(source, target, force):
                 with exclusive(target, waiting=lambda: report(f"waiting for another pull of {source.key}")):

@@ -152,7 +152,11 @@ def test_a_tar_of_unwanted_files_ends_somewhere(target: Path, monkeypatch: pytes
         read_tar(tar_of({"unwanted.bin": bytes(20_000)}), target)
 
 
-@pytest.mark.parametrize("content", [b"", b"not an archive", zip_of({"a/tasks.json": b"[1]"})[:-30]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not an archive", zip_of({"a/tasks.json": b"[1]"})[:-30]],
+    ids=["empty", "text", "torn"],  # a zip's bytes tell the time
+)
 def test_what_is_no_zip_is_refused(tmp_path: Path, target: Path, content: bytes) -> None:
     with pytest.raises(DataCorruptError, match=r"toy\.whl cannot be unpacked"):
         read_zip(tmp_path, content, target)

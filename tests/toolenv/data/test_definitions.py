@@ -10,6 +10,7 @@ import pytest
 
 from tests.toolenv.data.toy import define, define_wheel, wheel_of
 from toolenv.data import DataSource, Wheel, load_source, load_sources
+from toolenv.data.source import Own
 from toolenv.errors import DataCorruptError
 
 DEFINITIONS = Path(__file__).parents[3] / "envs_registry" / "data"
@@ -21,8 +22,12 @@ def sources() -> dict[str, DataSource]:
     return load_sources(DEFINITIONS)
 
 
-def test_the_four_data_sets_are_defined(sources: dict[str, DataSource]) -> None:
-    assert set(sources) == {"api-bank", "bfcl", "stabletoolbench", "tau-bench"}
+def test_the_data_sets_are_defined(sources: dict[str, DataSource]) -> None:
+    """Four that are fetched, and one that its user has to bring, of which there is nothing to hash."""
+    assert set(sources) == {"api-bank", "bfcl", "stabletoolbench", "tau-bench", "tool-bench-x"}
+    own = sources["tool-bench-x"]
+    assert isinstance(own.fetch, Own)
+    assert own.files(own.parts) == {}
 
 
 # From datasets/*/NOTES.md: commits, and files by hand count.

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.toolenv.data.toy import FILES, define_wheel, tar_of, wheel_of, write_tree
-from toolenv.data import DataStore
+from toolenv.data import DataStore, download
 from toolenv.errors import DataCorruptError, DataMissingError
 
 WHEEL_NAME = "toy_eval-1.0-py3-none-any.whl"
@@ -180,6 +182,53 @@ def test_an_index_out_of_reach_is_told(
         with pytest.raises(DataMissingError, match=r"Connection refused.*No matching distribution.* DIR$"):
             store.pull("toy")
     assert not store.path("toy").exists()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        ({"HASTY_SOCKET_SECONDS": 0.5}, r"(?i)read timed out.*No matching distribution"),
+        (
+            {"HASTY_SOCKET_SECONDS": 60, "HASTY_ANSWER_SECONDS": 2},
+            "pip did not download toy-eval within 2 ",
+        ),
+    ],
+)
+def test_in_haste_a_silent_index_is_given_up(
+    store: DataStore,
+    pip_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: dict[str, float],
+    told: str,
+) -> None:
+    for name, value in seconds.items():
+        monkeypatch.setattr(download, name, value)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
+        monkeypatch.delenv("PIP_NO_INDEX")
+        with pytest.raises(DataMissingError, match=told):
+            store.pull("toy", hasty=True)
+    assert not store.path("toy").exists()
+
+
+@pytest.mark.parametrize(("line", "waited"), [("Collecting x", 0.5), ("  Downloading x.whl (9 MB)", 1.0)])
+def test_in_haste_a_download_that_has_begun_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, line: str, waited: float
+) -> None:
+    """Which of the two limits ended it tells how long it would have been waited for."""
+    monkeypatch.setattr(download, "HASTY_ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(download, "PIP_TIMEOUT_SECONDS", 1.0)
+    command = ["sh", "-c", f"echo '{line}'; cat"]
+    pipe = subprocess.PIPE
+    source, sink = os.pipe()
+    with subprocess.Popen(command, stdin=source, stdout=pipe, stderr=pipe, text=True) as process:
+        with pytest.raises(subprocess.TimeoutExpired) as expired:
+            download._outputs(process, hasty=True)
+        os.close(sink)
+    os.close(source)
+    assert expired.value.timeout == waited
 
 
 def test_a_python_without_pip_is_told(

@@ -1,0 +1,218 @@
+"""The layout: what is read where the paper is silent, and what is said of a tree that is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from envs_registry.tool_bench_x.hints import hint_text, hinted_tools
+from envs_registry.tool_bench_x.layout import HAZARDS, Key, hazard_of, records_in, segment
+from envs_registry.tool_bench_x.load import load
+from envs_registry.tool_bench_x.tree import read_tree
+from tests.support.tool_bench_x import write_tree
+from toolenv.errors import DataCorruptError, DataMissingError
+
+FILE = Path("tasks/sequential/travel/fares.json")
+RECORD = {"id": "task_1", "user_prompt": "q", "tools_used": ["a"], "final_answer": "124"}
+
+
+def records(payload: Any) -> list[Any]:
+    from pathlib import PurePosixPath
+
+    return records_in(payload, PurePosixPath(FILE), FILE)
+
+
+@pytest.mark.parametrize("payload", [{"tasks": [RECORD]}, [RECORD], RECORD, {"tasks": RECORD}])
+def test_records_come_in_four_wrappings(payload: Any) -> None:
+    (record,) = records(payload)
+    assert record.key == Key("sequential", "travel", "fares", "task_1")
+    assert (record.prompt, record.tools, record.answer) == ("q", ("a",), "124")
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "value"),
+    [
+        ({"tools_used": [{"tool_name": "a", "type": "parallel"}, "b"]}, "tools", ("a", "b")),
+        ({"tools_used": ["a", "a"]}, "tools", ("a",)),
+        ({"expected_answer": "7", "final_answer": "8"}, "answer", "7"),
+        ({"expected_answer": "", "final_answer": " 8 "}, "answer", "8"),
+        ({"final_answer": 61}, "answer", "61"),
+        ({"id": 3}, "key", Key("sequential", "travel", "fares", "3")),
+        ({"id": "Task 1: two"}, "key", Key("sequential", "travel", "fares", "Task_1_two")),
+        ({"note": "more"}, "prompt", "q"),
+    ],
+)
+def test_what_is_tolerated(change: dict[str, Any], field: str, value: Any) -> None:
+    (record,) = records([{**RECORD, **change}])
+    assert getattr(record, field) == value
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"user_prompt": None}, "'user_prompt' is missing"),
+        ({"user_prompt": 5}, "'user_prompt' is 5, expected str"),
+        ({"final_answer": None}, "'expected_answer' or 'final_answer' is missing"),
+        ({"final_answer": True}, "'final_answer' is True"),
+        ({"final_answer": ["a"]}, "expected str or int or float"),
+        ({"tools_used": "a"}, "'tools_used' is 'a', expected a list"),
+        ({"tools_used": []}, "'tools_used' is missing or empty"),
+        ({"tools_used": ["a", {"name": "b"}]}, r"tools_used\[1\] is"),
+        ({"id": None}, "'id' is missing"),
+        ({"reference_calls": [{"tool": "a", "arguments": []}]}, r"reference_calls\[0\] is"),
+        ({"recovery_calls": {"drift": []}}, "'recovery_calls' is of 'drift'"),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_record_and_field(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(DataCorruptError, match=rf"fares\.json, record 2.*{said}"):
+        records([RECORD, {**RECORD, "id": "task_2", **change}])
+
+
+def test_a_record_reads_back() -> None:
+    (record,) = records([{**RECORD, "distractors": ["b"], "reference_calls": [{"tool": "a", "arguments": {"x":
+    1}}],
+                          "recovery_calls": {"output-drift": [{"tool": "a", "arguments": {}}]}}])  # fmt: skip
+    assert records([record.to_json()])[0] == record
+
+
+@pytest.mark.parametrize(
+    ("name", "hazard"),
+    [
+        *((folder, hazard) for hazard, folder in HAZARDS.items()),
+        ("Cross-Source Uncertainty", "cross-source-conflict"),
+        ("cross_source_uncertainty", "cross-source-conflict"),
+        ("Specification Drift", "specification-drift"),
+        ("execution-failure", "execution-failure"),
+        ("Weather", ""),
+        ("", ""),
+    ],
+)
+def test_a_category_has_several_spellings(name: str, hazard: str) -> None:
+    assert hazard_of(name) == hazard
+
+
+def test_names_as_files_have_them() -> None:
+    """By hand, from the names of upstream's topics: signs go, spaces become underscores."""
+    assert segment("Battery, charging, and power problems") == "Battery_charging_and_power_problems"
+    assert segment("../..") == "unknown"
+
+
+# ---- trees -------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_is_no_tree(tmp_path: Path) -> None:
+    with pytest.raises(DataMissingError, match="is no ToolBench-X tree"):
+        read_tree(tmp_path)
+
+
+Spoil = Callable[[Path], None]
+
+
+def write(path: str, text: str) -> Spoil:
+    def spoil(folder: Path) -> None:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+    return spoil
+
+
+def twice(folder: Path) -> None:
+    path = folder / "tasks/sequential/office/printing.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) * 2))
+
+
+def uncategorised(folder: Path) -> None:
+    path = folder / "tools_exception/sequential/Execution_Uncertainty/office/printing/task_1.py"
+    target = folder / "tools_exception/sequential/office/printing/task_1.py"
+    target.parent.mkdir(parents=True)
+    path.rename(target)
+
+
+PRINTING = "tools/sequential/office/printing/task_1.py"
+PERTURBED = "tools_exception/sequential"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (write("tasks/sequential/travel.json", "[]"), r"travel\.json: a task file stands"),
+        (write("tasks/circular/a/b.json", "[]"), r"b\.json: a task file stands"),
+        (write("tasks/sequential/a/b.json", "{"), r"b\.json, line 1 is not JSON"),
+        (write("tasks/sequential/a/b.json", '"x"'), "'tasks' is 'x', expected a list"),
+        (write(f"{PERTURBED}/a.py", ""), "perturbed tools stand at"),
+        (write(f"{PERTURBED}/Weather/travel/fares/task_1.py", ""), "'Weather' names none of the five"),
+        (write("tools_exception/exception_hints_catalog.json", "[]"), "holds a list, expected an object"),
+        (write(f"{PERTURBED}/Output_Uncertainty/travel/fares/task_2.hints.json", '{"a": 1}'), "'a' is 1"),
+        (twice, r"record 2 \('task_1'\): the same task as .*record 1"),
+        (uncategorised, "names none of the five"),
+        (write(PRINTING, "def other(): pass"), "has no function 'toner_level', only other"),
+        (write(PRINTING, "def toner_level(:"), "SyntaxError"),
+        (write(PRINTING, "x = " + "(" * 5000), r"task_1\.py: (SyntaxError|MemoryError|reading it)"),
+    ],
+)
+def test_a_spoilt_tree_is_refused_with_the_place(tmp_path: Path, spoil: Spoil, said: str) -> None:
+    folder = write_tree(tmp_path)
+    spoil(folder)
+    with pytest.raises(DataCorruptError, match=said):
+        load(folder)
+
+
+def test_without_a_category_folder_the_hints_name_it(tmp_path: Path) -> None:
+    folder = write_tree(tmp_path)
+    uncategorised(folder)
+    hints = {
+        "toner_level::x": {"exception_category": "Execution Uncertainty", "minimal_prompt_hint": "again"}
+    }
+    (folder / "tools_exception/sequential/office/printing/task_1.hints.json").write_text(json.dumps(hints))
+    found = load(folder).proved["sequential/office/printing/task_1"]["execution-failure"]
+    assert found.instance.parameters["hint"] == "again"
+
+
+def test_the_catalogue_has_hints_too(tmp_path: Path) -> None:
+    folder = write_tree(tmp_path)
+    hints = {
+        "sequential/office/printing/task_1": {"toner_level::x": {"minimal_prompt_hint": "from the catalogue"}}
+    }
+    (folder / "tools_exception/exception_hints_catalog.json").write_text(json.dumps(hints))
+    found = load(folder).proved["sequential/office/printing/task_1"]["execution-failure"]
+    assert found.instance.parameters["hint"] == "from the catalogue"
+
+
+def test_tasks_without_tools_are_left_out_and_said(tmp_path: Path) -> None:
+    folder = write_tree(tmp_path)
+    (folder / "tools/sequential/office/printing/task_1.py").unlink()
+    loaded = load(folder)
+    assert loaded.left_out == {"sequential/office/printing/task_1": "it has no clean tools"}
+    assert len(loaded.tasks) == 5
+    for path in folder.glob("tools/**/*.py"):
+        path.unlink()
+    with pytest.raises(DataMissingError, match="none of 6 tasks has clean tools"):
+        load(folder)
+
+
+def test_the_data_hash_names_the_content(tmp_path: Path) -> None:
+    one, other = write_tree(tmp_path / "a"), write_tree(tmp_path / "b")
+    assert load(one).data == load(other).data
+    path = other / "tools/sequential/office/printing/task_1.py"
+    path.write_text(path.read_text() + "\n")
+    assert load(one).data != load(other).data
+
+
+# ---- hints -------------------------------------------------------------------------------------------------
+
+
+def test_hints_are_the_brief_ones_each_once() -> None:
+    hints = {
+        "a::x": {"minimal_prompt_hint": "Retry  it.", "detailed_prompt_hint": "long"},
+        "a::y": {"minimal_prompt_hint": "Retry it."},
+        "b::x": {"minimal_prompt_hint": "Check b."},
+    }
+    assert hint_text(hints) == "Retry it. Check b."
+    assert hint_text({"a": {"detailed_prompt_hint": "long"}}) == "long"
+    assert hint_text(None) == hint_text({}) == ""
+    assert hinted_tools(hints, ("c", "b", "a")) == ("b", "a")
+    assert hinted_tools(None, ("c", "b")) == ("c", "b")
