@@ -13,22 +13,20 @@ Claims hold for any arguments whatever, since they come from upstream's source (
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, Final
 
 from envs_registry.bfcl.load import data_folder
 from envs_registry.bfcl.multi_turn_rules import MultiTurnReference, run
 from envs_registry.bfcl.shapes import Shape, Store, may_be
 from envs_registry.bfcl.static_facts import BackendFacts, ToolFacts, backend_facts
-from toolenv.feasibility.certificates.grounding import strings
 from toolenv.feasibility.certificates.records import Claim
+from toolenv.feasibility.certificates.telling import is_told
 from toolenv.kernel.protocol import World
 from toolenv.task import Score, Task
 from toolenv.trace import Trace
-from toolenv.types import ToolCall
 
 ERROR: Final = "Error during execution: "
 """How the text of every exception begins; any tool can be made to raise one."""
@@ -41,9 +39,6 @@ CONTENTS: Final = "GorillaFileSystem.contents"
 
 WRITING: Final = frozenset({"echo"})
 """The tools that can make a file hold something that no file held: the others copy, move and remove."""
-
-_LONG_TEXT: Final = 20
-"""From this length on a text is found inside another one for no other reason than that it is there."""
 
 _OBJECTS: Final = frozenset({"GorillaFileSystem"})
 """Backends that keep more than JSON values, so that nothing is said about what they keep."""
@@ -233,44 +228,3 @@ def informing(reference: MultiTurnReference, turn: int) -> Iterator[str]:
     for call, text in zip(reference.ground_truth[turn], reference.results[turn], strict=True):
         if tools[call.name].writes <= _CACHES:
             yield text
-
-
-def is_told(text: str, obtained: Iterable[tuple[ToolCall, str]]) -> bool:
-    """Whether results hold all that another one does.
-
-    They do if one is the same; if one holds all its entries, at any depth; or if it is one long text, such as
-    the content of a file, that one of them contains and that the agent had not given itself.
-    """
-    pairs = list(obtained)
-    if any(other == text for _, other in pairs):
-        return True
-    wanted = _read(text)
-    if not isinstance(wanted, dict) or not wanted:
-        return False
-    read = [(call, _read(other)) for call, other in pairs]
-    if any(_holds_entries(other, wanted) for _, other in read):
-        return True
-    alone = next(iter(wanted.values()))
-    if len(wanted) != 1 or not isinstance(alone, str) or len(alone) < _LONG_TEXT:
-        return False
-    return any(
-        alone in one and alone not in strings(dict(call.arguments))
-        for call, other in read
-        for one in strings(other)
-    )
-
-
-@lru_cache(maxsize=4096)
-def _read(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
-
-
-def _holds_entries(value: Any, wanted: Mapping[str, Any]) -> bool:
-    if isinstance(value, dict):
-        if all(key in value and value[key] == item for key, item in wanted.items()):
-            return True
-        return any(_holds_entries(item, wanted) for item in value.values())
-    return isinstance(value, list) and any(_holds_entries(item, wanted) for item in value)

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, Final
 
-from envs_registry.bfcl.claims import RULES, changed, informing, is_told, tool_facts
+from envs_registry.bfcl.claims import RULES, changed, informing, tool_facts
 from envs_registry.bfcl.multi_turn_rules import MultiTurnReference, run
 from envs_registry.bfcl.planning_world import PlanningWorld, features_of
 from toolenv.feasibility.certificates.grounding import Knowledge
 from toolenv.feasibility.certificates.planning import Goal, Obtained
 from toolenv.feasibility.certificates.records import Claim, Criterion
+from toolenv.feasibility.certificates.telling import is_told
 from toolenv.task import Task
 
 _LISTED: Final = re.compile(r"\[Enum\]: (\[[^\]]*\])|(?:Options are|options): ([a-z_]+(?:, [a-z_]+)*)")

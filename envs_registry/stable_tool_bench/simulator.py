@@ -9,6 +9,7 @@ from typing import Any
 from envs_registry.stable_tool_bench.apis import Api
 from envs_registry.stable_tool_bench.model_server import ModelServer
 from toolenv.canonical import digest
+from toolenv.model_server.circumstances import for_all_episodes
 
 ANSWERS_KEPT = 10_000
 """Answers kept in memory, the oldest dropped first."""
@@ -57,7 +58,8 @@ class Simulator:
         with self._lock:
             known = self._answers.get(key)
         if known is None:
-            made = self.server.ask(QUESTION, _request(api, arguments), SCHEMA, name="api_response")
+            with for_all_episodes():  # whichever asks first
+                made = self.server.ask(QUESTION, _request(api, arguments), SCHEMA, name="api_response")
             with self._lock:
                 known = self._answers.setdefault(key, made)  # another thread may have been first
                 while len(self._answers) > ANSWERS_KEPT:

@@ -62,13 +62,26 @@ class StableToolBench:
         """The masks of the subset's groups, joined."""
         return _masks(subset)
 
+    def preflight(self) -> None:
+        """Try the simulator's server, if there is one, before a run.
+
+        Raises:
+            PreflightError: it does not answer.
+        """
+        simulator = self._found_sources().simulator
+        if simulator is not None:
+            simulator.server.preflight()
+
     def world(self, task: Task, seed: int) -> World:
         """A virtual server; ``seed`` decides what it makes up."""
-        from envs_registry.stable_tool_bench.sources import sources_from_environment
         from envs_registry.stable_tool_bench.world import VirtualServer
 
-        sources = sources_from_environment() if self._sources is None else self._sources
-        return VirtualServer(task.metadata["apis"], seed, sources)
+        return VirtualServer(task.metadata["apis"], seed, self._found_sources())
+
+    def _found_sources(self) -> Sources:
+        from envs_registry.stable_tool_bench.sources import sources_from_environment
+
+        return sources_from_environment() if self._sources is None else self._sources
 
     def arguments(self, task: Task) -> ArgumentPolicy:
         """What plainly means the right type is converted; upstream checks nothing."""

@@ -8,6 +8,9 @@
     ``{"way": WAY, "place": [TABLE, KEY, …], "text": TEXT}``: the end state holds this text in such a place,
     where only an argument can have put it, and with the tools left nobody can come to know it
     (:mod:`envs_registry.tau_bench.revealing`). Who guesses it may succeed.
+``exhausted``
+    All calls that can be made without a guess, from all states that they lead to, are finite in number
+    (:mod:`envs_registry.tau_bench.finite`), were made, and do not succeed.
 """
 
 from __future__ import annotations
@@ -26,13 +29,17 @@ from envs_registry.tau_bench.effects import (
     Way,
     observed,
 )
+from envs_registry.tau_bench.finite import grounded_calls
 from envs_registry.tau_bench.reference import EndStateReference
 from envs_registry.tau_bench.revealing import knowable
+from envs_registry.tau_bench.world import TauWorld
 from toolenv.errors import ToolError
-from toolenv.feasibility.certificates.grounding import strings
+from toolenv.feasibility.certificates.grounding import Knowledge, strings
 from toolenv.feasibility.certificates.records import Claim
+from toolenv.kernel.protocol import World
 from toolenv.task import Score, Task
 from toolenv.trace import Trace
+from toolenv.types import ToolCall
 
 
 class TauBenchRules:
@@ -61,6 +68,19 @@ class TauBenchRules:
         end = end_state(task)
         able = [tool.name for tool in task.offered() if _is_able(tool.name, effect, changes[effect], end)]
         return f"{able[0]} may do that" if able else ""
+
+    def start(self, task: Task) -> TauWorld:
+        """A fresh world."""
+        return _reference(task).make_world()
+
+    def grounded_calls(self, task: Task, world: World, known: Knowledge) -> tuple[ToolCall, ...] | None:
+        """See :mod:`envs_registry.tau_bench.finite`."""
+        assert isinstance(world, TauWorld)
+        return grounded_calls(task, world.data, known)
+
+    def may_be_solved(self, task: Task, world: World, known: Knowledge) -> bool:
+        """Whether this is the ground truth's end state, and the outputs can be said."""
+        return world.view() == end_state(task) and all(map(known.can_say, _reference(task).outputs))
 
 
 _FACTS: Final[Mapping[str, frozenset[str]]] = {
@@ -92,6 +112,11 @@ def given_texts(effect: Effect, value: Any) -> frozenset[str]:
 
 
 RULES = TauBenchRules()
+
+
+def _reference(task: Task) -> EndStateReference:
+    assert isinstance(task.reference, EndStateReference)
+    return task.reference
 
 
 def wanted(task: Task) -> Mapping[Effect, Any]:

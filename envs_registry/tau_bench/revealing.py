@@ -76,7 +76,7 @@ def _told_next(
             if (table, key) not in seen and is_known(key):
                 seen.add((table, key))
                 yield json.dumps(record)
-    for tool, asks in _FINDING.items():
+    for tool, asks in FINDING.items():
         if tool in tools:
             for key, user in data["users"].items():
                 if (tool, key) not in seen and all(map(is_known, asks(user))):
@@ -90,7 +90,7 @@ def _any_word_of(known: Knowledge) -> Callable[[str], bool]:
     return merged.has
 
 
-_FINDING: Final[Mapping[str, Callable[[Record], Iterable[str]]]] = {
+FINDING: Final[Mapping[str, Callable[[Record], Iterable[str]]]] = {
     "find_user_id_by_email": lambda user: (user["email"],),
     "find_user_id_by_name_zip": lambda user: (
         user["name"]["first_name"],

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from toolenv.errors import ContextWindowError, PreflightError, ServerError, UnknownNameError, UsageError
+from toolenv.errors import (
+    ContextWindowError,
+    PreflightError,
+    ServerError,
+    UnknownNameError,
+    UsageError,
+    server_error_of,
+)
 from toolenv.model_server import ChatServer, Failure, visible_text
 from toolenv.task import Task
 from toolenv.types import ChatMessage, Usage
@@ -88,7 +95,8 @@ class ModelUser:
             PreflightError: the server said something else, or nothing within :data:`PREFLIGHT_SECONDS`.
         """
         server = self._server.hurried(PREFLIGHT_SECONDS)
-        outcome = server.try_complete(self._request([{"role": "user", "content": GREETING}]))
+        asked = self._request([{"role": "user", "content": GREETING}])
+        outcome = server.recall(asked) or server.try_complete(asked)
         if isinstance(outcome, Failure):
             silence = f"; it had {server.timeout:g} s to answer one request" if outcome.status is None else ""
             raise PreflightError(
@@ -112,9 +120,10 @@ class ModelUser:
             text = visible_text(self._server.complete(self._request(user_view(task, said))))
         except (ServerError, ContextWindowError) as error:
             # A user who cannot go on is no failure of the agent's.
-            raise ServerError(f"the simulated user's server: {error}") from error
+            raise server_error_of("user", error, "the simulated user's server") from error
         if not text:
-            raise ServerError("the simulated user's model sent no text")
+            told = "the simulated user's model sent no text"
+            raise ServerError(told, trouble="server/bad_answer", role="user")
         # As upstream does, a first message is not looked through: no conversation ends before it began.
         return None if said and STOP_MARK in text else text
 

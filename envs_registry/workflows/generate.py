@@ -19,7 +19,7 @@ from envs_registry.workflows.contracts import OutputField
 from envs_registry.workflows.facts import Facts, draw_facts
 from envs_registry.workflows.identifiers import TaskNumber
 from envs_registry.workflows.leakage import leaks
-from envs_registry.workflows.planning import plan_of
+from envs_registry.workflows.plans import plan_of
 from envs_registry.workflows.pool import critical_facts, critical_tools, draw_pool
 from envs_registry.workflows.reading import subtopic_names
 from envs_registry.workflows.reference import WorkflowReference

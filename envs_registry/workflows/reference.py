@@ -41,6 +41,14 @@ class WorkflowReference:
         last = trace.steps[-1].action if trace.steps else None
         return isinstance(last, Message) and self.blueprint.answer.is_in(last.text)
 
+    def is_accurate(self, trace: Trace) -> bool:
+        """Paper 2's accuracy: the change that was asked for is made, or the final message holds the answer.
+
+        Where no change was asked for, a world left alone proves nothing: there only the message counts.
+        """
+        changed = self.blueprint.changes_state and self.state_is_right(trace)
+        return changed or self.is_answered(trace)
+
     def solution(self) -> tuple[Action, ...]:
         """The reference calls, those of a stage together, and a final message."""
         calls = [

@@ -112,6 +112,15 @@ class Workflows:
 
         return indispensable_groups(task.metadata["blueprint"])
 
+    def leaked_answer(self, task: Task, text: str) -> str:
+        """See :class:`toolenv.suite.Answering`."""
+        from envs_registry.workflows.leakage import leaked_forms, squeeze
+
+        squeezed = squeeze(text)
+        return next(
+            (form for form in leaked_forms(task.metadata["blueprint"].answer) if form in squeezed), ""
+        )
+
     def warnings(self, task: Task) -> tuple[str, ...]:
         """What is wrong with a task's parts; nothing, unless the generator is broken."""
         from envs_registry.workflows.checks import problems
@@ -154,6 +163,7 @@ def _variant_masks(subset: str) -> MaskManifest:
         masks={f"{task_id}~{variant}": tools for task_id, tools in frozen.masks.items()},
         excluded={f"{task_id}~{variant}": reason for task_id, reason in frozen.excluded.items()},
         flags={f"{task_id}~{variant}": flags for task_id, flags in frozen.flags.items()},
+        evidence={f"{task_id}~{variant}": known for task_id, known in frozen.evidence.items()},
     )
 
 

@@ -44,8 +44,8 @@ class WorkflowWorld:
     def fork(self) -> WorkflowWorld:
         """An independent copy."""
         copy = WorkflowWorld(self.facts, self._runners)
-        copy._deeds.update(self._deeds)
-        copy._changes.update(self._changes)
+        if self._deeds:
+            copy._deeds, copy._changes = self._deeds.copy(), self._changes.copy()
         return copy
 
     def digest(self) -> str:

@@ -12,11 +12,13 @@ import typer
 import envs_registry
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
+from toolenv.cli.certify import planner_of, show_records
 from toolenv.cli.data import store
 from toolenv.cli.many_values import ManyValues
 from toolenv.cli.output import with_progress
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.feasibility.building import BuildSettings, assemble, build_tasks
+from toolenv.feasibility.certificates.settle import settled
 from toolenv.feasibility.critical_tools import CRITERIA, Rule
 from toolenv.feasibility.foreign_traces import read_foreign
 from toolenv.feasibility.manifest import FLAGS, STATUSES, MaskManifest
@@ -59,6 +61,13 @@ def build(
             "--refutations", metavar="DIR…", help="Runs without masked tools; their successes are counted."
         ),
     ] = None,
+    certified: Annotated[
+        bool,
+        typer.Option(
+            "--certified",
+            help="Decide each mask (toolenv certify); keep those that stand, and what is proven.",
+        ),
+    ] = False,
     subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
     agents: Annotated[
         int | None, typer.Option(metavar="K", help=f"Agents that must have solved a task [{DEFAULT_AGENTS}].")
@@ -91,8 +100,20 @@ def build(
         manifest = reference_masks(found, chosen, make_agent("oracle"), data, PROVENANCE)
     else:
         raise typer.BadParameter("give --traces, --foreign or --reference: critical tools come from traces")
+    if certified:
+        manifest = _certified(found, manifest)
     manifest.write(out)
     _report(out, manifest)
+
+
+def _certified(suite: Suite, manifest: MaskManifest) -> MaskManifest:
+    """The masks that stand, with what is proven of each."""
+    suite, count = configured(suite, manifest.built.get("suite_options", {})), len(manifest.masks)
+    left, certificates = settled(
+        suite, planner_of(suite), manifest, lambda records: with_progress(records, count, "certify")
+    )
+    show_records(certificates.tasks.values(), f"{manifest.suite}, subset {manifest.subset}")
+    return left
 
 
 def _check_writable(out: Path) -> None:

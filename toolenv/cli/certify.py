@@ -20,7 +20,7 @@ from toolenv.cli.output import console, with_progress
 from toolenv.errors import UnknownNameError
 from toolenv.feasibility.annotation.evidence import write_labels
 from toolenv.feasibility.certificates.assumed import NO_WORLD
-from toolenv.feasibility.certificates.certify import Effort, certify_all
+from toolenv.feasibility.certificates.certify import Effort, certificates_of
 from toolenv.feasibility.certificates.checker import check_file
 from toolenv.feasibility.certificates.planning import Planner
 from toolenv.feasibility.certificates.records import Certificates, TaskRecord
@@ -89,7 +89,7 @@ def certify(
     ] = 8,
     repairs: Annotated[int, typer.Option(metavar="N", min=1, help="Masks looked at for one task.")] = 12,
     seconds: Annotated[
-        float, typer.Option(metavar="S", min=0, help="Begin no more tasks after this long.")
+        float, typer.Option(metavar="S", min=0, help="Stop searching after this long.")
     ] = 3600,
 ) -> None:
     """Prove that masked tasks are infeasible, or refute it by a solution with the remaining tools.
@@ -102,7 +102,7 @@ def certify(
         return
     effort = Effort(Bound(states, changes), repairs)
     certificates = _certify(chosen, effort, seconds)
-    _show(certificates.tasks.values(), env)
+    show_records(certificates.tasks.values(), env)
     if out is not None:
         certificates.write(out)
         typer.echo(f"{out}: {len(certificates.tasks)} tasks")
@@ -153,27 +153,25 @@ def planner_of(suite: Suite) -> Planner | None:
     name = f"{package}.planning"
     if not package or importlib.util.find_spec(name) is None:
         return None
-    planner: Planner = importlib.import_module(name).PLANNER
+    planner: Planner | None = getattr(importlib.import_module(name), "PLANNER", None)
     return planner
 
 
 def _certify(chosen: Chosen, effort: Effort, seconds: float) -> Certificates:
-    manifest, end = chosen.manifest, time.monotonic() + seconds
-    records = certify_all(
-        chosen.suite, chosen.planner, chosen.tasks, manifest, effort, lambda: time.monotonic() > end
-    )
-    return Certificates(
-        suite=chosen.suite.name,
-        subset=manifest.subset,
-        data=manifest.data,
-        masks=manifest.hash,
-        rules=chosen.rules.version,
-        bound=effort.to_json(),
-        tasks=dict(with_progress(records, len(chosen.tasks), "certify")),
+    end = time.monotonic() + seconds
+    return certificates_of(
+        chosen.suite,
+        chosen.planner,
+        chosen.tasks,
+        chosen.manifest,
+        effort,
+        lambda: time.monotonic() > end,
+        lambda records: with_progress(records, len(chosen.tasks), "certify"),
     )
 
 
-def _show(records: Iterable[TaskRecord], title: str) -> None:
+def show_records(records: Iterable[TaskRecord], title: str) -> None:
+    """Print how many tasks came out how."""
     counted = Counter(line for record in records for line in _lines(record))
     typer.echo(title)
     table = Table()

@@ -59,7 +59,8 @@ STATUSES: Mapping[str, str] = {
     "intersection": "every successful trace known uses every masked tool; that is evidence, and no proof",
     "questioned": "as intersection, but each masked tool is redundant or fetches what the query holds",
     "certified": "a checked argument says that the remaining tools cannot do it",
-    "unknown": "a bounded search has neither found a solution nor ruled one out",
+    "assumed": "nothing can be tried, and no remaining tool reads as if it did the same as a masked one",
+    "unknown": "neither a solution with the remaining tools nor an argument against one was found",
     "refuted": "the remaining tools have done it",
 }
 """How sure it is that a masked task is infeasible: the ``status`` of its evidence (FIELD-019)."""
@@ -140,6 +141,7 @@ class MaskManifest:
             excluded=all_of("excluded"),
             flags=all_of("flags"),
             evidence=all_of("evidence"),
+            built=_shared([part.built for part in parts]),
         )
 
     @classmethod
@@ -160,6 +162,11 @@ class MaskManifest:
             built=data.get("built", {}),
             evidence=data.get("evidence", {}),
         )
+
+
+def _shared(built: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What is said of all parts alike."""
+    return {key: value for key, value in built[0].items() if all(one.get(key) == value for one in built)}
 
 
 def _check_tasks(data: Mapping[str, Any], where: str) -> None:

@@ -15,7 +15,8 @@ from toolenv.source import TaskSource
 from toolenv.suite import Suite
 from toolenv.task import Task
 from toolenv.trace import Trace
-from toolenv.types import Action, ChatMessage, Message, Observation, Stop, ToolCalls
+from toolenv.types import Action, Message, Observation, Stop, ToolCalls
+from toolenv.user import RecordedUser
 
 DEFAULT_REPLAYS = 200
 """Replays of one trace that are made at most."""
@@ -23,29 +24,6 @@ DEFAULT_REPLAYS = 200
 
 class OutOfReplays(Exception):
     """A trace was replayed as often as allowed."""
-
-
-class RecordedUser:
-    """A simulated user who says again what was recorded.
-
-    Args:
-        lines: what to say, the opening first; after the last the conversation ends.
-    """
-
-    name = "recorded"
-
-    def __init__(self, lines: Sequence[str]) -> None:
-        self._lines = tuple(lines)
-
-    @classmethod
-    def of(cls, trace: Trace) -> RecordedUser:
-        """The user of a trace."""
-        return cls([trace.opening, *(step.reply for step in trace.steps if step.reply is not None)])
-
-    def reply(self, task: Task, said: tuple[ChatMessage, ...], seed: int) -> str | None:
-        """The line after those already said."""
-        spoken = sum(message.role == "user" for message in said)
-        return self._lines[spoken] if spoken < len(self._lines) else None
 
 
 class Script:

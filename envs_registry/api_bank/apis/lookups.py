@@ -27,10 +27,11 @@ def query_history_today(state: State, date: Any) -> Any:
     day = month_day(date)
     if day not in state.read("History"):
         raise Failure("The date is not in the database.")
-    return [_event(event) for event in state.read("History")[day]]
+    return [event_text(event) for event in state.read("History")[day]]
 
 
-def _event(event: dict[str, str]) -> str:
+def event_text(event: dict[str, str]) -> str:
+    """An event as it is told."""
     return ", ".join(f"{name}: {event[name].strip()}" for name in ("Title", "Date", "Description"))
 
 

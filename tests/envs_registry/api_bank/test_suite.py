@@ -16,9 +16,14 @@ from envs_registry.api_bank.dialogues import RecordedCall, Said
 from envs_registry.api_bank.settings import Setting
 from envs_registry.api_bank.subsets import SUBSETS
 from tests.support.corrections import entry, write_corrections
+from toolenv.agents.oracle import Oracle
 from toolenv.agents.registry import make_agent
+from toolenv.cli.build import PROVENANCE
+from toolenv.cli.certify import planner_of
 from toolenv.env import ToolEnv
 from toolenv.errors import UnknownNameError, UsageError
+from toolenv.feasibility.certificates.settle import settled
+from toolenv.feasibility.reference_masks import reference_masks
 from toolenv.rollout import rollout
 from toolenv.source import make_source
 from toolenv.validation import summarise, validate_source
@@ -78,11 +83,28 @@ def test_a_pool_that_does_not_exist() -> None:
 
 def test_masks_are_the_tools_of_the_recorded_calls() -> None:
     source = make_source(SUITE, "infeasible")
-    assert len(source.task_ids) == 208
+    assert len(source.task_ids) == 208 - 3
     for task_id in source.task_ids:
         task = source.get(task_id)
         assert task.mask == {call.name for call in task.metadata["setting"].dialogue.calls}
         assert len(task.offered()) == 52 - len(task.mask)
+
+
+def test_what_can_be_worked_out_is_not_called_infeasible() -> None:
+    """Three dialogues ask for nothing but what a formula that the user says comes to."""
+    for subset, calculators in (("level-1", 3), ("level-2", 2), ("level-3", 0)):
+        manifest = SUITE.masks(subset)
+        refuted = [task for task, known in manifest.evidence.items() if known["status"] == "refuted"]
+        assert len(refuted) == calculators
+        assert all(task.startswith("Calculator-") for task in refuted)
+        assert {manifest.evidence[task]["status"] for task in manifest.masks} == {"certified"}
+
+
+@pytest.mark.parametrize("subset", ["level-2", "level-3", "level-1-open"])
+def test_the_manifests_are_what_build_makes(subset: str) -> None:
+    data = SUITE.masks(subset).data
+    built, _ = settled(SUITE, planner_of(SUITE), reference_masks(SUITE, subset, Oracle(), data, PROVENANCE))
+    assert built == SUITE.masks(subset)
 
 
 def test_masking_empties_the_dialogues_own_pool() -> None:

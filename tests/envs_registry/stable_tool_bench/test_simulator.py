@@ -111,7 +111,8 @@ def test_a_simulator_that_fails_makes_the_episode_invalid(answer: Answer) -> Non
     assert truncated
     assert info["verdict"]["valid"] is False
     assert info["verdict"]["reward"] is None
-    assert env.trace.ending == "environment_error"
+    assert env.trace.ending == "server_error"
+    assert env.trace.trouble.role == "simulator"
 
 
 def test_it_is_off_unless_the_environment_names_a_model(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,8 +19,10 @@ from tests.support.corrections import entry, write_corrections
 from toolenv.agents.noop import make as make_noop
 from toolenv.agents.oracle import Oracle
 from toolenv.cli.build import PROVENANCE
+from toolenv.cli.certify import planner_of
 from toolenv.cli.validate import app
 from toolenv.errors import DataCorruptError, DataMissingError, UnknownNameError, UsageError
+from toolenv.feasibility.certificates.settle import settled
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.feasibility.reference_masks import reference_masks
 from toolenv.source import make_source
@@ -74,8 +76,25 @@ def test_without_data_the_command_is_named(monkeypatch: pytest.MonkeyPatch, tmp_
 @pytest.mark.parametrize("subset", SPLIT_MANIFESTS)
 def test_the_manifests_are_what_build_makes(subset: str) -> None:
     data = envs_registry.data_store().source("tau-bench").manifest_hash
-    built = reference_masks(SUITE, subset, Oracle(), data, PROVENANCE)
+    plain = reference_masks(SUITE, subset, Oracle(), data, PROVENANCE)
+    built, _ = settled(SUITE, planner_of(SUITE), plain)
     assert built == MaskManifest.read(MASKS / f"{subset}.json")
+
+
+def test_what_doing_nothing_solves_is_not_called_infeasible() -> None:
+    """Of the 26 tasks that reward doing nothing (NOTES.md), 14 use a tool, and none is left with a mask."""
+    manifest = SUITE.masks("default")
+    refuted = {task for task, known in manifest.evidence.items() if known["status"] == "refuted"}
+    assert len(refuted) == 14
+    assert refuted < DO_NOTHING_PASSES
+    assert DO_NOTHING_PASSES.isdisjoint(manifest.masks)
+    assert len(manifest.masks) == 165 - 26 - 1  # and retail_test_57, which uses no tool
+
+
+def test_how_sure_each_label_is_stands_with_its_mask() -> None:
+    manifest = SUITE.masks("default")
+    status = Counter(manifest.evidence[task]["status"] for task in manifest.masks)
+    assert status == {"certified": 135, "unknown": 3}
 
 
 @pytest.mark.parametrize("subset", SUBSETS)
@@ -100,7 +119,7 @@ def test_inert_tools_are_never_critical() -> None:
 
 def test_a_call_that_fails_is_not_critical() -> None:
     """retail_test_36: the e-mail is unknown, the name and zip code are not; _12: the return is refused."""
-    masks = SUITE.masks("retail").masks
+    masks = reference_masks(SUITE, "retail", Oracle(), "none", "a test").masks
     assert "find_user_id_by_email" not in masks["retail_test_36"]
     assert "find_user_id_by_name_zip" in masks["retail_test_36"]
     assert "return_delivered_order_items" not in masks["retail_test_12"]

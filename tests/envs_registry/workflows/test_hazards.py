@@ -111,7 +111,7 @@ def test_each_policy_recovers_its_own_kind_and_no_other(policy: str, condition: 
 def test_hints_do_not_hold_the_answer(condition: str) -> None:
     """Paper 2's appendix: hints are searched for exact and normalised forms of the answer."""
     for task_id, proved in manifest(condition).tasks.items():
-        text = squeeze(hint(proved[0].instance))
+        text = squeeze(hint(TASKS[task_id], proved[0].instance))
         assert not any(form in text for form in leaked_forms(TASKS[task_id].metadata["blueprint"].answer))
 
 

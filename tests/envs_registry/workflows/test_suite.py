@@ -10,11 +10,15 @@ import gymnasium
 import pytest
 
 from envs_registry.workflows import SUITE
+from envs_registry.workflows.planning import PLANNER
 from toolenv import Message, Stop, ToolCall, ToolCalls, ToolEnv, rollout
 from toolenv.agents.noop import make as make_noop
 from toolenv.agents.oracle import Oracle
 from toolenv.agents.recovery import make as make_recovery
+from toolenv.cli.build import PROVENANCE
 from toolenv.errors import UsageError
+from toolenv.feasibility.certificates.settle import settled
+from toolenv.feasibility.reference_masks import reference_masks
 from toolenv.policy import Policy
 from toolenv.source import make_source
 from toolenv.task import Task
@@ -76,6 +80,17 @@ def test_the_shipped_masks_are_the_critical_tools() -> None:
     assert (masks.excluded, masks.flags) == ({}, {})
     for task in TASKS:
         assert set(masks.masks[task.id]) == task.metadata["blueprint"].critical, task.id
+
+
+def test_every_mask_is_certified() -> None:
+    """So are those of the variants, whose values alone differ."""
+    built, _ = settled(SUITE, PLANNER, reference_masks(SUITE, "default", Oracle(), "none", PROVENANCE))
+    assert built == SUITE.masks("default")
+    assert {known["status"] for known in built.evidence.values()} == {"certified"}
+    variant = SUITE.masks("variant-1")
+    _, found = settled(SUITE, PLANNER, variant)
+    assert {record.status for record in found.tasks.values()} == {"certified"}
+    assert variant.evidence.keys() == variant.masks.keys()
 
 
 def test_masks_hold_the_tools_of_the_solution_and_their_other_source() -> None:

@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from toolenv.errors import StoreError, UnknownNameError, UsageError
 from toolenv.feasibility.annotation.sample import Sample
 from toolenv.json_values import mend_surrogates
-from toolenv.runner.reading import end_of_last_line
+from toolenv.runner.shards import end_of_last_line
 
 ANSWERS_VERSION = 1
 ADJUDICATION = "adjudication"

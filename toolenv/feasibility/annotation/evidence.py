@@ -17,9 +17,10 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from toolenv.errors import DataCorruptError, DataMissingError, StoreError, UsageError
+from toolenv.feasibility.manifest import MaskManifest
 
 LABELS_VERSION = 1
 
@@ -73,6 +74,15 @@ class LabelEvidence:
         known = {task: one for task, one in other.status.items() if one != "unknown"}
         sampled = self if self.checked else other
         return replace(sampled, status={**self.status, **known})
+
+
+def evidence_of(manifest: MaskManifest) -> LabelEvidence:
+    """What a manifest itself says is proven of its masks."""
+    proven = {"certified": "infeasible", "refuted": "feasible"}
+    status = {task: manifest.evidence.get(task, {}).get("status", "unknown") for task in manifest.masks}
+    return LabelEvidence(
+        manifest.hash, {task: cast(Status, proven.get(one, "unknown")) for task, one in status.items()}
+    )
 
 
 def write_labels(path: Path, suites: Mapping[str, LabelEvidence]) -> None:

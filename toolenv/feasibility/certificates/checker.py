@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from toolenv.feasibility.certificates.assumed import NOTHING_ALIKE
+from toolenv.feasibility.certificates.exhausted import problem_of_exhausted
 from toolenv.feasibility.certificates.grounding import Knowledge, told
 from toolenv.feasibility.certificates.records import Certificate, Certificates, Criterion, TaskRecord
 from toolenv.feasibility.certificates.replay import CONDITION, Stage
@@ -114,15 +115,29 @@ def _problem_of_claim(rules: Rules, task: Task, certificate: Certificate) -> str
         return (
             f"a claim of kind {certificate.claim.kind!r} is not against criterion {certificate.criterion!r}"
         )
+    if certificate.claim.kind == "exhausted":
+        return problem_of_exhausted(rules, task, certificate.claim)
     return rules.problem(task, certificate.claim)
 
 
-CLAIMED_AGAINST: Mapping[str, Criterion] = {"effect": "outcome", "value": "outcome", "result": "judge"}
+CLAIMED_AGAINST: Mapping[str, Criterion] = {
+    "effect": "outcome",
+    "deed": "outcome",
+    "value": "outcome",
+    "twin": "outcome",
+    "exhausted": "outcome",
+    "result": "judge",
+    "call": "judge",
+}
 """The kinds of claims, and the weakest criterion that nothing can meet if the claim holds.
 
-``effect``: a change of the state that no tool left can make. ``result``: a result that the judge wants and
-that no tool left can return. ``value``: a value that the state has to hold, that has to be given in a call,
-and that nothing left can tell; it holds of all who do not guess, the others of all agents whatever.
+``effect``: a change of the state that no tool left can make. ``deed``: something done that leaves no trace
+and that no tool left does. ``value``: a value that has to be given in a call or to be found out, and that
+nothing left can tell; it holds of all who do not guess, the others of all agents whatever. ``twin``: another
+world in which another answer is right and all tools left answer alike. ``exhausted``: all grounded calls from
+every state that they lead to were made (:mod:`toolenv.feasibility.certificates.exhausted`). ``result``: a
+result that the judge wants and that no tool left can return. ``call``: a call that the judge wants, of a
+masked tool.
 """
 
 

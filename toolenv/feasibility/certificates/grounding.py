@@ -82,6 +82,17 @@ class Knowledge:
             return all(self.has(key) and self.has(item) for key, item in value.items())
         return all(map(self.has, value))
 
+    def can_say(self, text: str) -> bool:
+        """Whether a text is grounded or can be worked out: numbers in it count by their value.
+
+        The most that anybody could say; a witness has to have read what it says.
+        """
+        return self.has(_NUMBER.sub(lambda match: "" if self._is_number(match[0]) else match[0], text))
+
+    def _is_number(self, written: str) -> bool:
+        percent = written.endswith("%")
+        return self._has_number(float(written.rstrip("%").replace(",", "")) / (100 if percent else 1))
+
     def _has_word(self, word: str) -> bool:
         if any(word in source.words for source in self.sources):
             return True

@@ -10,7 +10,7 @@ from toolenv.feasibility.annotation.evidence import LabelEvidence
 from toolenv.feasibility.certificates.records import Certificate, Certificates, TaskRecord
 from toolenv.feasibility.manifest import MaskManifest
 
-_STATUS: Mapping[str, str] = {"certified": "certified", "repaired": "certified"}
+_STATUS: Mapping[str, str] = {"certified": "certified", "repaired": "certified", "assumed": "assumed"}
 
 
 def repaired(manifest: MaskManifest, certificates: Certificates) -> MaskManifest:
@@ -33,7 +33,12 @@ def repaired(manifest: MaskManifest, certificates: Certificates) -> MaskManifest
         excluded=excluded,
         evidence=evidence,
         provenance=f"{manifest.provenance} Checked and repaired by toolenv certify.",
-        built={**manifest.built, "certificates": certificates.hash, "repaired_from": manifest.hash},
+        built={
+            **manifest.built,
+            "certificates": certificates.hash,
+            "rules": certificates.rules,
+            "repaired_from": manifest.hash,
+        },
     )
 
 
@@ -43,6 +48,8 @@ def _evidence(record: TaskRecord) -> dict[str, Any]:
     standing = standing_of(record)
     if standing is not None and standing.claim is not None:
         found["claim"], found["criterion"] = standing.claim.kind, standing.criterion
+    elif status == "unknown":
+        found["bound"] = record.certificates[0].bound
     if record.was_refuted:
         found["refuted_mask"] = list(record.certificates[0].mask)
         found["refuted_kind"] = record.certificates[0].kind

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -27,8 +27,17 @@ MOST_WAITING: Final = 500
 """How many states wait to be gone on from, which bounds the memory; the least promising are forgotten."""
 
 
+LOOKS_AT_THE_CLOCK: Final = 64
+"""Calls between two looks at whether the time is up."""
+
+
 class OutOfBound(Exception):
-    """The search looked at as many states as it may."""
+    """The search looked at as many states as it may, or its time is up."""
+
+
+def never() -> bool:
+    """No limit of time."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +73,13 @@ class Search:
         planner: what is known about the suite.
         task: the task, masked.
         bound: how far to go.
+        is_late: asked every so often; once it says so, the search ends.
     """
 
-    def __init__(self, planner: Planner, task: Task, bound: Bound) -> None:
-        self._planner, self._task, self._bound = planner, task, bound
+    def __init__(
+        self, planner: Planner, task: Task, bound: Bound, is_late: Callable[[], bool] = never
+    ) -> None:
+        self._planner, self._task, self._bound, self._is_late = planner, task, bound, is_late
         self._clues = clues(task)
         self._candidates = Candidates(self._clues, lambda tool, name: planner.choices(task, tool, name))
         self._changing = planner.changing(task)
@@ -213,7 +225,8 @@ class Search:
 
     def _count(self) -> None:
         self.states += 1
-        if self.states > self._bound.states:
+        looks = self.states % LOOKS_AT_THE_CLOCK == 0
+        if self.states > self._bound.states or (looks and self._is_late()):
             raise OutOfBound
 
 

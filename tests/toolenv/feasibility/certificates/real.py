@@ -7,16 +7,23 @@ from functools import cache
 from typing import Any
 
 import envs_registry
+from toolenv.agents.oracle import Oracle
 from toolenv.cli.certify import planner_of
 from toolenv.feasibility.certificates.certify import Effort, certify_all
 from toolenv.feasibility.certificates.planning import Planner
 from toolenv.feasibility.certificates.records import Certificates
 from toolenv.feasibility.certificates.search import Bound
 from toolenv.feasibility.manifest import MaskManifest
+from toolenv.feasibility.reference_masks import reference_masks
 from toolenv.source import make_source
 from toolenv.suite import Suite
 
-SUBSETS = {"BFCL": "multi_turn_base", "TauBench": "default"}
+SUBSETS = {
+    "BFCL": "multi_turn_base",
+    "TauBench": "default",
+    "APIBank": "level-1",
+    "Workflows": "default",
+}
 FEW = 16
 EFFORT = Effort(Bound(states=2000))
 
@@ -32,12 +39,18 @@ def planner(name: str) -> Planner:
 
 
 def manifest(name: str, only: str = "") -> MaskManifest:
-    """The suite's own masks; or one tool alone, in some of the tasks whose masks have it."""
-    whole = suite(name).masks(SUBSETS[name])
+    """The reference solutions' tools; or one tool alone, in some of the tasks whose masks have it."""
+    whole = _reference_masks(name)
     if not only:
         return whole
     having = [task for task, mask in whole.masks.items() if only in mask]
     return replace(whole, masks={task: (only,) for task in having[-FEW:]})
+
+
+@cache
+def _reference_masks(name: str) -> MaskManifest:
+    chosen = suite(name)
+    return reference_masks(chosen, SUBSETS[name], Oracle(), chosen.masks(SUBSETS[name]).data, "A test.")
 
 
 def certificates(name: str, only: str = "") -> Certificates:

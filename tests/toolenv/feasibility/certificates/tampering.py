@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
+from toolenv.feasibility.certificates.checker import CLAIMED_AGAINST
 from toolenv.feasibility.certificates.records import Claim, TaskRecord
 from toolenv.trace import Step, Trace
 from toolenv.types import Message, Stop, ToolCall, ToolCalls, ToolResult
@@ -172,15 +173,16 @@ def without_fact(claim: Claim, generator: random.Random) -> Mapping[str, Any]:
 
 
 def false_fact(claim: Claim, generator: random.Random) -> Mapping[str, Any]:
-    """One fact changed into what is not so."""
-    name = generator.choice(sorted(claim.facts))
+    """One fact changed into what is not so; that a twin has another value yet may well be so."""
+    name = generator.choice(sorted(key for key in claim.facts if (claim.kind, key) != ("twin", "value")))
     value = claim.facts[name]
-    false = [*value[:-1], MADE_UP] if isinstance(value, list) else value[:-1] + MADE_UP
-    return {**claim.facts, name: false}
+    if isinstance(value, int | float):
+        return {**claim.facts, name: value + 93517}
+    return {**claim.facts, name: [*value[:-1], MADE_UP] if isinstance(value, list) else value[:-1] + MADE_UP}
 
 
 def other_kind(claim: Claim, generator: random.Random) -> str:
-    return generator.choice(sorted({"effect", "result", "value", "made up"} - {claim.kind}))
+    return generator.choice(sorted({*CLAIMED_AGAINST, "made up"} - {claim.kind}))
 
 
 def other_criterion(record: TaskRecord, generator: random.Random) -> TaskRecord | None:

@@ -1,4 +1,4 @@
-"""Certificates of BFCL's 200 multi-turn tasks and of τ-bench's 152 masks."""
+"""Certificates of BFCL's 200 multi-turn tasks, τ-bench's 152 masks, API-Bank's 208 and Workflows' 1,106."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.toolenv.feasibility.certificates import real
-from toolenv.feasibility.certificates.certify import NO_TOOL_NEEDED, Effort, certify, decide
+from toolenv.feasibility.certificates.certify import NO_TOOL_NEEDED, NOT_REACHED, Effort, certify, decide
 from toolenv.feasibility.certificates.checker import CLAIMED_AGAINST, check, check_file
 from toolenv.feasibility.certificates.records import Certificates
 from toolenv.feasibility.certificates.repair import repaired
@@ -19,7 +19,16 @@ from toolenv.feasibility.certificates.search import Bound, OutOfBound, Search
 from toolenv.source import make_source
 
 ROOT = Path(__file__).parents[4]
-SINGLE = [("BFCL", "mv"), ("BFCL", "get_watchlist"), ("TauBench", "get_user_details")]
+SINGLE = [
+    ("BFCL", "mv"),
+    ("BFCL", "get_watchlist"),
+    ("TauBench", "get_user_details"),
+    ("APIBank", "Calculator"),
+    ("APIBank", "GetUserToken"),
+    ("Workflows", "convert_currency"),
+    ("Workflows", "summarise_values"),
+]
+WHOLE = [("BFCL", 200), ("TauBench", 152), ("APIBank", 208), ("Workflows", 1106)]
 
 
 def problems(made: Certificates, name: str, only: str = "") -> dict[str, str]:
@@ -27,7 +36,7 @@ def problems(made: Certificates, name: str, only: str = "") -> dict[str, str]:
     return {task: problem for task, problem in found if problem}
 
 
-@pytest.mark.parametrize(("name", "tasks"), [("BFCL", 200), ("TauBench", 152)])
+@pytest.mark.parametrize(("name", "tasks"), WHOLE)
 def test_the_checker_accepts_every_certificate(name: str, tasks: int) -> None:
     made = real.certificates(name)
     assert len(made.tasks) == tasks
@@ -42,6 +51,49 @@ def test_it_accepts_those_of_single_tools_too(name: str, only: str) -> None:
 def test_nothing_of_bfcl_is_left_open() -> None:
     counts = Counter(record.status for record in real.certificates("BFCL").tasks.values())
     assert counts == {"certified": 199, "repaired": 1}
+
+
+def how_certified(name: str) -> Counter[tuple[str, str]]:
+    """Kinds of the claims that stand, with the criterion that each is against."""
+    first = [record.certificates[-1] for record in real.certificates(name).tasks.values()]
+    return Counter((one.claim.kind, one.criterion) for one in first if one.claim is not None)
+
+
+def test_nothing_of_workflows_is_left_open() -> None:
+    """165 of the 1,106 tasks ask for a change of the world (docs/workflows.md): nothing else makes it."""
+    assert how_certified("Workflows") == {("effect", "outcome"): 165, ("twin", "outcome"): 941}
+
+
+def test_what_can_be_worked_out_needs_no_calculator() -> None:
+    """Three dialogues of API-Bank's level 1 ask for nothing but the value of a formula that the user says."""
+    tasks = real.certificates("APIBank").tasks
+    dropped = {task for task, record in tasks.items() if record.status == "dropped"}
+    assert dropped == {f"Calculator-level-1-{number}" for number in (1, 2, 3)}
+    assert Counter(record.status for record in tasks.values()) == {"certified": 205, "dropped": 3}
+    assert {tasks[task].certificates[0].criterion for task in dropped} == {"outcome"}
+    against = Counter(criterion for _, criterion in how_certified("APIBank").elements())
+    assert against == {"outcome": 186, "judge": 19}
+
+
+def test_who_cannot_get_a_token_changes_nobody_s_records() -> None:
+    """Without GetUserToken, the alarm of a user who does not say his token cannot be set."""
+    suite, planner = real.suite("APIBank"), real.planner("APIBank")
+    task = make_source(suite, "clean", subset="level-1").get("AddAlarm-level-1-1")
+    made = decide(suite, planner, task.masked(frozenset({"GetUserToken"})), Bound(500))
+    assert (made.answer, made.criterion) == ("infeasible", "outcome")
+    assert made.claim is not None
+    assert (made.claim.kind, set(made.claim.facts)) == ("value", {"table", "way", "owner"})
+    assert made.claim.facts["table"] == "Alarm"
+
+
+def test_a_mirror_stands_in_for_the_register() -> None:
+    """Workflows: one source alone is taken away, and the other tells the same (docs/workflows.md)."""
+    name = "Workflows"
+    suite, planner = real.suite(name), real.planner(name)
+    task = next(one for one in suite.tasks("default") if not one.metadata["blueprint"].changes_state)
+    tool = next(t for t in task.metadata["blueprint"].tools if task.metadata["blueprint"].contracts[t].reads)
+    made = decide(suite, planner, task.masked(frozenset({tool})), Bound(500))
+    assert (made.answer, made.kind, made.criterion) == ("feasible", "semantic-redundancy", "judge")
 
 
 def test_doing_nothing_refutes_what_the_notes_say_it_does() -> None:
@@ -123,7 +175,32 @@ def test_a_search_stays_within_its_bound(states: int) -> None:
     assert bounded.answer in ("unknown", "infeasible")
 
 
-@pytest.mark.parametrize(("name", "every"), [("BFCL", 25), ("TauBench", 16)])
+def test_a_search_ends_when_its_time_is_up() -> None:
+    """The clock is looked at every 64 calls; the certificate says that it was the time."""
+    task = make_source(real.suite("BFCL"), "clean", subset="multi_turn_base").get("multi_turn_base_31")
+    masked, asked = task.masked(frozenset({"mv"})), list[int]()
+
+    def is_late() -> bool:
+        asked.append(1)
+        return len(asked) > 2
+
+    search = Search(real.planner("BFCL"), masked, Bound(5000), is_late)
+    with pytest.raises(OutOfBound):
+        search.solve("judge")
+    assert search.states == 3 * 64
+    tau = real.suite("TauBench")
+    open_task = (
+        make_source(tau, "clean")
+        .get("retail_test_67")
+        .masked(frozenset(real.manifest("TauBench").masks["retail_test_67"]))
+    )
+    late = decide(tau, real.planner("TauBench"), open_task, Bound(5000), lambda: True)
+    assert (late.answer, late.bound, late.states) == ("unknown", NOT_REACHED, 64)
+
+
+@pytest.mark.parametrize(
+    ("name", "every"), [("BFCL", 25), ("TauBench", 16), ("APIBank", 12), ("Workflows", 15)]
+)
 def test_no_solution_is_found_where_a_claim_says_there_is_none(name: str, every: int) -> None:
     """For every masked tool alone, in some tasks: the search, told nothing of the claim, finds nothing."""
     source = make_source(real.suite(name), "clean", subset=real.SUBSETS[name])
@@ -173,8 +250,8 @@ def test_the_checker_imports_nothing_that_searches() -> None:
     code = (
         "import sys\n"
         "import toolenv.feasibility.certificates.checker, envs_registry.bfcl.claims, "
-        "envs_registry.tau_bench.claims\n"
-        "names = ('search', 'certify', 'candidates', 'planning', 'witness', 'hitting', 'repair')\n"
+        "envs_registry.tau_bench.claims, envs_registry.api_bank.claims, envs_registry.workflows.claims\n"
+        "names = ('search', 'certify', 'candidates', 'planning', 'witness', 'hitting', 'repair', 'exhaust')\n"
         "found = [m for m in sys.modules if m.startswith(('toolenv.feasibility', 'envs_registry')) "
         "and m.rpartition('.')[2] in names]\n"
         "print(found)\n"
