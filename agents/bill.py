@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from toolenv.actions import check_action
+from toolenv.deliberation import deliberation
 from toolenv.errors import ContextWindowError, ServerError
 from toolenv.ledger import AGENT, Ledger, add_ledgers, kept_of, read_ledger, under_role, write_ledger
-from toolenv.policy import Policy
+from toolenv.policy import Deliberation, Policy
+from toolenv.trouble import within
 from toolenv.types import (
     NO_TOKENS,
     Action,
@@ -35,9 +37,7 @@ class Bill:
         """What all that was asked so far costs."""
         return total_usage(usage for ledger in self._entries for usage in ledger.values())
 
-    def ask(
-        self, policy: Policy, observation: Observation, memory: Any, *, role: str = ""
-    ) -> tuple[Action, Any]:
+    def ask(self, policy: Policy, observation: Observation, memory: Any, *, role: str = "") -> Deliberation:
         """One decision of a part, and its memory.
 
         Args:
@@ -50,9 +50,11 @@ class Bill:
             UsageError: it gave something that is no action.
         """
         try:
-            action, memory = policy.act(observation, memory)
+            action, memory = yield from deliberation(policy, observation, memory)
         except (ServerError, ContextWindowError) as error:
-            error.usage = self.total + (error.usage or NO_TOKENS)
+            own = error.ledger or {AGENT: error.usage or NO_TOKENS}
+            error.ledger = add_ledgers([*self._entries, under_role(role, own)])
+            error.usage, error.role = total_usage(error.ledger.values()), within(role, error.role)
             raise
         action = _with_calls(check_action(action, f"policy {policy.name!r}"))
         self._entries.append(under_role(role, read_ledger(action)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from toolenv.errors import PreflightError, ServerError, UnknownNameError, UsageError
-from toolenv.policy import Policy, PolicyFunction, as_policy
+from toolenv.policy import Deliberation, Policy, PolicyFunction, as_policy
 from toolenv.task import Task
 from toolenv.types import Action, Message, Observation, Stop, Usage
 
@@ -60,11 +60,11 @@ class Budget(Composed):
         shown = "" if ending == "close" else f"{ending},"
         super().__init__(name or f"budget({tokens},{shown}{self.inner.name})", {"": self.inner})
 
-    def begin(self, task: Task | None = None) -> BudgetMemory:
+    def begin(self, task: Task | None = None, seed: int | None = None) -> BudgetMemory:
         """Nothing spent."""
-        return BudgetMemory(beginning(self.inner, task))
+        return BudgetMemory(beginning(self.inner, task, seed))
 
-    def act(self, observation: Observation, memory: BudgetMemory | None) -> tuple[Action, BudgetMemory]:
+    def deliberate(self, observation: Observation, memory: BudgetMemory | None) -> Deliberation:
         """The inner policy's decision while there are tokens left.
 
         Raises:
@@ -75,7 +75,7 @@ class Budget(Composed):
         bill = Bill()
         if memory.spent >= self.tokens:
             return bill.settle(self._end(memory.spent), {"closed": "budget", "spent": memory.spent}), memory
-        action, inner = bill.ask(self.inner, observation, memory.inner)
+        action, inner = yield from bill.ask(self.inner, observation, memory.inner)
         return bill.settle(action), BudgetMemory(inner, memory.spent + self._cost(action))
 
     def preflight(self) -> Usage:
@@ -98,7 +98,11 @@ class Budget(Composed):
         if action.usage is None:
             raise UsageError(f"{self.name}: {UNCOUNTED} policy {self.inner.name!r} gives none")
         if action.usage.total_tokens is None:
-            raise ServerError(f"{self.name}: {UNCOUNTED} the server did not report them", action.usage)
+            raise ServerError(
+                f"{self.name}: {UNCOUNTED} the server did not report them",
+                action.usage,
+                trouble="server/no_usage",
+            )
         return action.usage.total_tokens
 
 

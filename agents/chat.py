@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
 from toolenv.errors import UnknownNameError
-from toolenv.model_server import ChatServer, Reply
+from toolenv.model_server import CLOCK, ChatServer, Clock, Reply
 from toolenv.received import normalise_message
 from toolenv.rendering import cut
 from toolenv.types import Action, Malformed, Observation, ToolSpec, Usage
@@ -38,31 +37,30 @@ class ChatPolicy:
     Args:
         settings: the server and the model.
         name: shown in tables; by default ``"chat:MODEL"``.
-        sleep: waits between attempts, in seconds.
+        clock: what waits between attempts are measured by.
     """
 
-    def __init__(
-        self, settings: ChatSettings, *, name: str = "", sleep: Callable[[float], None] = time.sleep
-    ) -> None:
+    def __init__(self, settings: ChatSettings, *, name: str = "", clock: Clock = CLOCK) -> None:
         self.settings, self.name = settings, name or f"chat:{settings.model}"
-        self._sleep = sleep
+        self._clock = clock
         self._form = WireForm(empty_content=settings.empty_content, reasoning_field=settings.reasoning_field)
         self._server = ChatServer(
             base_url=settings.base_url,
             api_key=key_of(settings),
             timeout=settings.timeout,
             attempts=settings.attempts,
-            sleep=sleep,
+            clock=clock,
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(ChatPolicy, self.settings, name=self.name, sleep=self._sleep), ()
+        return partial(ChatPolicy, self.settings, name=self.name, clock=self._clock), ()
 
     def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
         """Ask the model for one decision.
 
         Raises:
             ContextWindowError: the conversation is longer than the model's context.
+            DeadlineError: the episode's time ran out.
             ServerError: the server gave no reply.
         """
         reply = self._server.complete(self.request(observation, memory))
@@ -126,7 +124,9 @@ def to_action(
         tools=tools,
         text_calls=text_calls,
     )
-    about = {"finish_reason": reply.finish_reason, "model": reply.model}
+    about: dict[str, Any] = {"finish_reason": reply.finish_reason, "model": reply.model}
+    if reply.recalled:
+        about["recalled"] = True
     record = {**_sent(reply.message), **about, "reasoning_sent_back": reasoning_sent_back}
     if isinstance(action, Malformed):  # its raw text is part of what it says
         return replace(action, usage=reply.usage, record=record)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from toolenv.policy import Policy, Privileged
+from toolenv.deliberation import conclude, opening, part_seed
+from toolenv.policy import Answer, Deliberation, Policy, Privileged
 from toolenv.task import Task
-from toolenv.types import Action, Observation, Usage, total_usage
+from toolenv.types import Observation, Usage, total_usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ class Composed(ABC):
     """A policy made of others: stateless, shared by threads, picklable if they are.
 
     A part that is told the truth (a script, the oracle) is told it; the others are not, and if there is no
-    such part, the whole has no ``brief``. Preflight and closing reach every part once.
+    such part, the whole has no ``brief``. Parts that choose by chance get a seed each. Preflight and closing
+    reach every part once.
 
     Args:
         name: shown in tables.
@@ -46,12 +48,16 @@ class Composed(ABC):
             self.brief = self.begin
 
     @abstractmethod
-    def begin(self, task: Task | None = None) -> Any:
-        """The memory an episode starts with; ``task`` only for parts that are told the truth."""
+    def begin(self, task: Task | None = None, seed: int | None = None) -> Any:
+        """The memory an episode starts with: ``task`` for parts told the truth, ``seed`` for chance."""
 
     @abstractmethod
-    def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
-        """Decide; memory ``None`` is :meth:`begin`'s."""
+    def deliberate(self, observation: Observation, memory: Any) -> Deliberation:
+        """Decide, and say whom to ask; memory ``None`` is :meth:`begin`'s."""
+
+    def act(self, observation: Observation, memory: Any) -> Answer:
+        """Decide."""
+        return conclude(self.deliberate(observation, memory))
 
     @property
     def settings(self) -> ComposedSettings:
@@ -84,6 +90,6 @@ class Composed(ABC):
                 yield method
 
 
-def beginning(policy: Policy, task: Task | None) -> Any:
-    """The memory a part starts an episode with."""
-    return policy.brief(task) if task is not None and isinstance(policy, Privileged) else None
+def beginning(policy: Policy, task: Task | None, seed: int | None, part: int | str = "") -> Any:
+    """The memory a part starts an episode with; ``part`` tells parts apart that may be the same policy."""
+    return opening(policy, task, part_seed(seed, part))

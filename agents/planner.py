@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from toolenv.errors import UsageError
 from toolenv.ledger import MAX_KEPT
-from toolenv.policy import Policy, PolicyFunction, as_policy
+from toolenv.policy import Answer, Ask, Deliberation, Policy, PolicyFunction, as_policy
 from toolenv.rendering import cut
 from toolenv.task import Task
 from toolenv.types import Action, Malformed, Message, Observation, Stop, ToolCalls
@@ -97,18 +98,19 @@ class PlannerExecutor(Composed):
             planner_prompt_version=PLANNER_PROMPT_VERSION,
         )
 
-    def begin(self, task: Task | None = None) -> PairMemory:
+    def begin(self, task: Task | None = None, seed: int | None = None) -> PairMemory:
         """Nothing planned, nothing decided."""
-        return PairMemory(beginning(self.planner, task), beginning(self.executor, task))
+        planner = beginning(self.planner, task, seed, PLANNER)
+        return PairMemory(planner, beginning(self.executor, task, seed, EXECUTOR))
 
-    def act(self, observation: Observation, memory: PairMemory | None) -> tuple[Action, PairMemory]:
+    def deliberate(self, observation: Observation, memory: PairMemory | None) -> Deliberation:
         """Plan where a plan is due, then let the executor decide."""
         memory = self.begin() if memory is None else memory
         bill = Bill()
         planning: dict[str, Any] = {}
         if memory.needs_plan(observation):
             memory = replace(memory, planned=False, closed=False, turns_left=observation.turns_left)
-            stop, answers = self._plan(bill, observation, memory.planner)
+            stop, answers = yield from self._plan(bill, observation, memory.planner)
             planning = {"planning": answers}
             if stop is not None:
                 return bill.settle(stop, planning), memory
@@ -116,14 +118,16 @@ class PlannerExecutor(Composed):
         if memory.decisions >= self.max_executor_turns:
             memory = replace(memory, turns_left=observation.turns_left)
             return bill.settle(Message(""), {"closed": "max_executor_turns"}, role=EXECUTOR), memory
-        action, memory = self._execute(bill, observation, memory)
+        action, memory = yield from self._execute(bill, observation, memory)
         return bill.settle(action, planning), memory
 
-    def _plan(self, bill: Bill, observation: Observation, memory: Any) -> tuple[Stop | None, list[str]]:
+    def _plan(
+        self, bill: Bill, observation: Observation, memory: Any
+    ) -> Generator[Ask, Answer, tuple[Stop | None, list[str]]]:
         """The planner's stop, if it stops, and its words in each round."""
         seen, answers = first_round(observation), list[str]()
         for last in (False, True):
-            answer, memory = bill.ask(self.planner, seen, memory, role=PLANNER)
+            answer, memory = yield from bill.ask(self.planner, seen, memory, role=PLANNER)
             stop = as_stop(answer)
             answers.append(cut(_words(answer), MAX_KEPT))
             if stop is not None or last:
@@ -131,10 +135,10 @@ class PlannerExecutor(Composed):
             seen = second_round(seen, answers[0])
         return stop, answers
 
-    def _execute(self, bill: Bill, observation: Observation, memory: PairMemory) -> tuple[Action, PairMemory]:
+    def _execute(self, bill: Bill, observation: Observation, memory: PairMemory) -> Deliberation:
         left = min(observation.turns_left, self.max_executor_turns - memory.decisions)
         seen = replace(with_asides(observation, memory.plans), turns_left=left)
-        action, executor = bill.ask(self.executor, seen, memory.executor, role=EXECUTOR)
+        action, executor = yield from bill.ask(self.executor, seen, memory.executor, role=EXECUTOR)
         return action, replace(
             memory,
             executor=executor,

@@ -60,6 +60,9 @@ def preflight(server: ChatServer, model: str, request: Callable[[Observation], M
     Raises:
         PreflightError: it failed; the message quotes the server and says what to do.
     """
+    kept = server.recall(request(PROBE))
+    if kept is not None:  # a run made again from the response cache needs no server
+        return kept.usage
     lister = server.hurried(LISTING_SECONDS)
     listed = lister.models()
     if isinstance(listed, Failure):
@@ -86,7 +89,7 @@ def _advice(failure: Failure, model: str, listed: tuple[str, ...]) -> str:
     quoted = failure.message
     if failure.status in (401, 403):
         return f"{quoted}; set OPENAI_API_KEY to a key that this server takes"
-    missing = failure.status in (400, 404, 422) and _is_about_model(quoted, model)
+    missing = failure.trouble == "server/unknown_model"
     if missing or (failure.status == 404 and listed and not any(_same_model(model, one) for one in listed)):
         return f"{quoted}; {_unknown(model, listed)}"
     if failure.status == 404:
@@ -96,13 +99,6 @@ def _advice(failure: Failure, model: str, listed: tuple[str, ...]) -> str:
     remedies = (remedy for pattern, remedy in _REMEDIES if re.search(pattern, quoted, re.IGNORECASE))
     remedy = next(remedies, "") if failure.status and 400 <= failure.status < 500 else ""
     return f"{quoted}; {remedy}" if remedy else quoted
-
-
-def _is_about_model(quoted: str, model: str) -> bool:
-    """Whether the server says that it does not know the model."""
-    gone = r"not (be )?found|(does|do) not exist|unknown|invalid|no such|not (a )?valid|not available"
-    named = rf"(?<!\w){re.escape(model)}(?!\w)|model_not_found"
-    return bool(re.search(gone, quoted, re.IGNORECASE) and re.search(named, quoted))
 
 
 def _unknown(model: str, listed: tuple[str, ...]) -> str:

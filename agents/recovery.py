@@ -8,6 +8,7 @@ can mislead them.
 ``recovery:trusting`` has them too, but asks no second source where nothing looks wrong, which costs less.
 ``recovery:naive`` takes every result at its word. ``recovery:retry-only``, ``recovery:switch-only`` and
 ``recovery:normalise-only`` have one skill each (paper 2, §3: retrying, fallback, normalisation).
+``recovery:hinted`` has the skills that the user's messages call for: none until a hint says what is wrong.
 """
 
 from __future__ import annotations
@@ -37,6 +38,17 @@ SKILLS: Mapping[str, Skills] = {
     "switch-only": Skills(switches=True),
     "normalise-only": Skills(normalises=True),
 }
+
+
+CALLED_FOR: Mapping[str, Skills] = {
+    "call it again": Skills(retries=2),
+    "another tool that tells the same": Skills(switches=True, cross_checks="always"),
+    "is outdated": Skills(remaps=True),
+    "do not look as documented": Skills(normalises=True),
+    "as it was sent": Skills(rebinds=True),
+    "bound to each other's names": Skills(rebinds=True),
+}
+"""What is needed where a hint has these words."""
 
 
 class Progress(NamedTuple):
@@ -112,6 +124,19 @@ class PlanFollower:
         return _calls(errands), after
 
 
+class HintReader(PlanFollower):
+    """Follows a plan as ``recovery:naive`` does, until it is told what is wrong with the tools."""
+
+    def __init__(self) -> None:
+        super().__init__(Skills(), "hinted")
+
+    def act(self, observation: Observation, memory: Progress) -> tuple[Action, Progress]:
+        """The next decision, with the skills called for so far."""
+        told = " ".join(message.content for message in observation.messages if message.role == "user")
+        needed = (skills for words, skills in CALLED_FOR.items() if words in told)
+        return PlanFollower(next(needed, self.skills), self.name).act(observation, memory)
+
+
 def _errands(
     step: Sequence[PlannedCall], progress: Progress, tools: tuple[ToolSpec, ...]
 ) -> tuple[Errand, ...]:
@@ -169,6 +194,8 @@ def make(argument: str, options: Mapping[str, Any]) -> PlanFollower:
         UnknownNameError: no such policy.
     """
     name = argument or "reference"
+    if name == "hinted":
+        return HintReader()
     if name not in SKILLS:
-        raise UnknownNameError("recovery policy", name, SKILLS)
+        raise UnknownNameError("recovery policy", name, (*SKILLS, "hinted"))
     return PlanFollower(SKILLS[name], name if argument else "recovery")

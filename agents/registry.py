@@ -13,13 +13,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.policy import Policy, as_policy
 
 from .planner import EXECUTOR, PLANNER, PlannerExecutor
+from .settings import SERVER_OPTIONS
 from .specs import Combined, Name, Pair, Spec, misplaced, parse_spec
+from .watched import Watched
 
 PAIR = f"{PLANNER}(SPEC)->{EXECUTOR}(SPEC)"
 
@@ -56,31 +58,68 @@ def make_agent(spec: str, options: Mapping[str, Any] | None = None) -> Policy:
     Args:
         spec: ``NAME``, ``NAME:ARGUMENT``, or ``module:attribute`` for one's own policy, policy class or
             function ``observation -> action``; and agents made of these, see :mod:`toolenv.agents.specs`.
-        options: settings for agents that have some, e.g. ``base_url``. Those that begin with ``planner.`` or
-            ``executor.`` are for that part of a pair alone, and go before the others there.
+        options: settings for agents that have some, e.g. ``temperature``. Those that begin with ``planner.``
+            or ``executor.`` are for that part of a pair alone, and go before the others there. How a server
+            is reached (``base_url``, …) may be told to an agent that needs none: it changes no episode.
 
     Raises:
-        UnknownNameError: neither an agent nor an importable module; the nearest are named.
+        UnknownNameError: neither an agent nor an importable module, or an option that no agent of the spec
+            reads; the nearest are named.
         UsageError: the spec, or an argument in it, cannot be used; where that stands is named.
     """
-    options = options or {}
-    tree = parse_spec(spec)
-    return _named(spec, options) if isinstance(tree, Name) else _build(tree, options, spec)
+    options, read, tree = dict(options or {}), set[str](), parse_spec(spec)
+    if isinstance(tree, Name):
+        policy = _named(spec, Watched(options, read.add))
+    else:
+        policy = _build(tree, options, read.add, spec)
+    for name in options:
+        if name not in read and name.rpartition(".")[2] not in SERVER_OPTIONS:
+            raise UnknownNameError("agent option", name, read, where=f"agent {spec}")
+    return policy
 
 
-def _build(tree: Spec, options: Mapping[str, Any], whole: str) -> Policy:
+def options_read(name: str, options: Mapping[str, Any]) -> set[str]:
+    """Which options an agent that needs no other reads; all of them where it cannot be built.
+
+    One's own policies get none, so are not built here.
+    """
+    if name.partition(":")[0] not in agent_names():
+        return set()
+    read = set[str]()
+    try:
+        _named(name, Watched(options, read.add))
+    except UsageError:
+        return set(options)
+    return read
+
+
+Note: TypeAlias = Callable[[str], object]
+"""Told the name of an option that is read, as it stands before the spec's own parts."""
+
+
+def _build(tree: Spec, options: Mapping[str, Any], note: Note, whole: str) -> Policy:
     """The policy of a part of the spec ``whole``."""
     if isinstance(tree, Pair):
         return PlannerExecutor(
-            _build(tree.planner, for_role(PLANNER, options), whole),
-            _build(tree.executor, for_role(EXECUTOR, options), whole),
+            _build(tree.planner, for_role(PLANNER, options), _noting(PLANNER, note), whole),
+            _build(tree.executor, for_role(EXECUTOR, options), _noting(EXECUTOR, note), whole),
         )
     if isinstance(tree, Name):
         with _placed(whole, tree.at):
-            return _named(tree.text, options)
-    inner = _build(tree.inner, options, whole)
+            return _named(tree.text, Watched(options, note))
+    inner = _build(tree.inner, options, note, whole)
     with _placed(whole, tree.at):
         return _combined(tree, inner)
+
+
+def _noting(role: str, note: Note) -> Note:
+    """An option that one part of a pair reads may have been given to both, or to that part alone."""
+
+    def both(name: str) -> None:
+        note(name)
+        note(f"{role}.{name}")
+
+    return both
 
 
 @contextmanager

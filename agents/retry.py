@@ -12,7 +12,7 @@ from toolenv.arguments import check_arguments
 from toolenv.errors import UsageError
 from toolenv.json_values import UnusableValueError, clean_json
 from toolenv.names import lookup_table
-from toolenv.policy import Policy, PolicyFunction, as_policy
+from toolenv.policy import Deliberation, Policy, PolicyFunction, as_policy
 from toolenv.task import Task
 from toolenv.types import Action, ChatMessage, Malformed, Observation, ToolCall, ToolCalls
 
@@ -62,17 +62,17 @@ class Retry(Composed):
             name or f"retry({shown})", {"": self.inner}, retry_prompt_version=RETRY_PROMPT_VERSION
         )
 
-    def begin(self, task: Task | None = None) -> RetryMemory:
+    def begin(self, task: Task | None = None, seed: int | None = None) -> RetryMemory:
         """No attempt yet."""
-        return RetryMemory(beginning(self.inner, task))
+        return RetryMemory(beginning(self.inner, task, seed))
 
-    def act(self, observation: Observation, memory: RetryMemory | None) -> tuple[Action, RetryMemory]:
+    def deliberate(self, observation: Observation, memory: RetryMemory | None) -> Deliberation:
         """The first answer without a problem, or the last one."""
         memory = self.begin() if memory is None else memory
         inner, asides, bill = memory.inner, memory.asides, Bill()
         problems: list[str] = []
         while True:
-            action, inner = bill.ask(self.inner, with_asides(observation, asides), inner)
+            action, inner = yield from bill.ask(self.inner, with_asides(observation, asides), inner)
             aside, problem = reflection(observation, action)
             if aside is None or len(problems) == self.times:
                 break

@@ -1,4 +1,4 @@
-"""The settings of the chat agent, checked before any work."""
+"""The settings of the chat agent, checked before any work; caps for all agents that ask a model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, NoReturn, get_type_hints
 
 from toolenv.errors import UsageError
 
@@ -15,6 +15,8 @@ from .prompts import PROMPT_VERSION
 
 DEFAULT_MAX_TOKENS = 4096
 OWN_KEYS = frozenset({"messages", "model", "n", "stream", "tool_choice", "tools"})
+SERVER_OPTIONS = frozenset({"api_key", "attempts", "base_url", "timeout"})
+"""Settings that say how a server is reached: an agent without one takes no notice of them."""
 
 # Appendix C names Llama-3.1, GPT-5.5 and DeepSeek-V4 too: 4096, our default.
 _MAX_TOKENS = ((re.compile(r"gpt-oss", re.IGNORECASE), 2048),)
@@ -74,7 +76,7 @@ class ChatSettings:
     extra_body: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._check_types()
+        check_types(self, hidden="api_key")
         _check(bool(self.model.strip()), "model", self.model, "the server's name of a model")
         scheme = self.base_url is None or re.match(r"https?://[^/]", self.base_url)
         _check(bool(scheme), "base_url", self.base_url, 'an address such as "http://127.0.0.1:8000/v1"')
@@ -89,16 +91,6 @@ class ChatSettings:
         cuts = [stop for stop in stops if stop and ("STOP" in stop or stop in "STOP:")]
         _check(not cuts, "extra_body['stop']", cuts, "sequences that do not cut the STOP signal")
 
-    def _check_types(self) -> None:
-        from pydantic import TypeAdapter, ValidationError
-
-        for name, kind in get_type_hints(type(self)).items():
-            try:
-                TypeAdapter(kind).validate_python(getattr(self, name), strict=True)
-            except ValidationError as error:
-                shown = "(not shown)" if name == "api_key" else getattr(self, name)
-                _check(False, name, shown, error.errors()[0]["msg"].removeprefix("Input should be "))
-
     @property
     def cap(self) -> int:
         """The cap on tokens per generation."""
@@ -110,9 +102,40 @@ class ChatSettings:
         return {**plain, "max_tokens": self.cap, "prompt_version": PROMPT_VERSION}
 
 
+def check_types(settings: object, hidden: str = "") -> None:
+    """Refuse a field of another type than it is declared with.
+
+    Args:
+        settings: an instance of a dataclass.
+        hidden: a field whose value no error shows.
+
+    Raises:
+        UsageError: it names the field, its value and what to give.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    for name, kind in get_type_hints(type(settings)).items():
+        try:
+            TypeAdapter(kind).validate_python(getattr(settings, name), strict=True)
+        except ValidationError as error:
+            shown = "(not shown)" if name == hidden else getattr(settings, name)
+            wanted = error.errors()[0]["msg"].removeprefix("Input should be ")
+            refuse(settings, name, shown, wanted)
+
+
+def refuse(settings: object, name: str, value: object, wanted: str) -> NoReturn:
+    """Say of a setting what cannot work.
+
+    Raises:
+        UsageError: always.
+    """
+    kind = settings if isinstance(settings, str) else type(settings).__name__
+    raise UsageError(f"{kind}: {name}={value!r}; give {wanted}")
+
+
 def _check(good: bool, name: str, value: object, wanted: str) -> None:
     if not good:
-        raise UsageError(f"ChatSettings: {name}={value!r}; give {wanted}")
+        refuse("ChatSettings", name, value, wanted)
 
 
 def sampling(settings: ChatSettings) -> dict[str, Any]:

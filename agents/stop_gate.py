@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolenv.errors import UsageError
-from toolenv.policy import Policy, PolicyFunction, as_policy
+from toolenv.policy import Deliberation, Policy, PolicyFunction, as_policy
 from toolenv.task import Task
 from toolenv.types import Action, Message, Observation, Stop
 
@@ -61,21 +61,21 @@ class StopGate(Composed):
             stop_gate_prompt_version=STOP_GATE_PROMPT_VERSION,
         )
 
-    def begin(self, task: Task | None = None) -> GateMemory:
+    def begin(self, task: Task | None = None, seed: int | None = None) -> GateMemory:
         """Nothing asked yet."""
-        return GateMemory(beginning(self.inner, task))
+        return GateMemory(beginning(self.inner, task, seed))
 
-    def act(self, observation: Observation, memory: GateMemory | None) -> tuple[Action, GateMemory]:
+    def deliberate(self, observation: Observation, memory: GateMemory | None) -> Deliberation:
         """The inner policy's decision, unless it is a stop it is not sure of."""
         memory = self.begin() if memory is None else memory
         bill, asides = Bill(), memory.asides
-        action, inner = bill.ask(self.inner, with_asides(observation, asides), memory.inner)
+        action, inner = yield from bill.ask(self.inner, with_asides(observation, asides), memory.inner)
         first = as_stop(action)
         if first is None or self._is_sure(first):
             return bill.settle(action), GateMemory(inner, asides)
         bill.throw_away()
         asides = (*asides, about_attempt(observation, first, DOUBT))
-        action, inner = bill.ask(self.inner, with_asides(observation, asides), inner)
+        action, inner = yield from bill.ask(self.inner, with_asides(observation, asides), inner)
         return self._second(bill, first, action), GateMemory(inner, asides)
 
     def _second(self, bill: Bill, first: Stop, action: Action) -> Action:

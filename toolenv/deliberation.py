@@ -1,0 +1,102 @@
+"""Decisions of policies made of others, as questions to the ones that are not.
+
+A composite yields what it asks and is sent the answers. Whoever runs it answers in whatever way is best:
+one by one (:func:`conclude`), or together with what other episodes ask (:mod:`toolenv.runner.batched`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, TypeAlias, TypeVar, cast
+
+from toolenv.policy import Answer, Ask, Composite, Deliberation, Policy, Seeded
+from toolenv.seeding import mix
+from toolenv.task import Task
+from toolenv.types import Observation
+
+Result = TypeVar("Result")
+Outcome: TypeAlias = Answer | Exception | None
+"""What a question led to; ``None`` before the first one."""
+
+
+def opening(policy: Policy, task: Task | None, seed: int | None) -> Any:
+    """The memory a policy starts an episode with.
+
+    Args:
+        policy: who decides.
+        task: given to those that are told the truth; ``None`` tells nobody.
+        seed: the episode's, for those that make choices by chance.
+    """
+    told = getattr(policy, "brief", None)  # by name, for each episode: isinstance takes four times as long
+    if hasattr(policy, "deliberate"):
+        return cast(Composite, policy).begin(None if told is None else task, seed)
+    if task is not None and told is not None:
+        return told(task)
+    return cast(Seeded, policy).start(seed) if seed is not None and hasattr(policy, "start") else None
+
+
+def part_seed(seed: int | None, part: int | str) -> int | None:
+    """The seed of one part of a policy: parts that are the same model sample apart."""
+    return None if seed is None else mix(seed, part)
+
+
+def deliberation(policy: Policy, observation: Observation, memory: Any) -> Deliberation:
+    """What leads to a policy's decision; of one that is made of no others, a single question."""
+    deliberate = getattr(policy, "deliberate", None)  # a quarter of the time that isinstance takes
+    if deliberate is None:
+        return (yield Ask(policy, observation, memory))
+    answer: Answer = yield from deliberate(observation, memory)
+    return answer
+
+
+def conclude(asking: Generator[Ask, Answer, Result]) -> Result:
+    """Answer each question by ``act``, and return the result.
+
+    An exception of a policy is raised where the question was asked.
+    """
+    result = advance(asking, None, lambda policy: True)
+    assert not isinstance(result, Ask)
+    return result
+
+
+def advance(
+    asking: Generator[Ask, Answer, Result], outcome: Outcome, answered_here: Callable[[Policy], bool]
+) -> Ask | Result:
+    """Go on to the next question that is not answered here, or to the result.
+
+    Args:
+        asking: what is asked, at its beginning or at a question.
+        outcome: what that question led to; ``None`` at the beginning.
+        answered_here: whether a policy is to be asked by ``act``, at once.
+    """
+    try:
+        while True:
+            if outcome is None:
+                ask = next(asking)
+            elif isinstance(outcome, Exception):
+                ask = asking.throw(outcome)
+            else:
+                ask = asking.send(outcome)
+            if not answered_here(ask.policy):
+                return ask
+            outcome = _asked(ask)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+
+
+def _asked(ask: Ask) -> Answer | Exception:
+    try:
+        return ask.policy.act(ask.observation, ask.memory)
+    except Exception as error:
+        below = error.__traceback__.tb_next if error.__traceback__ is not None else None
+        return error.with_traceback(below)  # whichever way it was asked, an episode's record is the same
+
+
+def leaves(policy: Policy) -> Iterator[Policy]:
+    """The policies that a policy asks, itself if it is made of no others."""
+    if isinstance(policy, Composite):
+        for part in policy.parts.values():
+            yield from leaves(part)
+    else:
+        yield policy
