@@ -1,28 +1,33 @@
-"""An OpenAI-compatible server over the openai client: requests sent, retried and counted."""
+"""An OpenAI-compatible server: requests sent, paced, tried again and counted."""
 
 from __future__ import annotations
 
-import os
+import hashlib
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from toolenv.errors import ContextWindowError, ServerError
-from toolenv.model_server.outcome import Failure, Reply, load_json, read_error, read_reply
+from toolenv.errors import ContextWindowError, DeadlineError, ServerError
+from toolenv.model_server.backoff import Backoff, share
+from toolenv.model_server.circumstances import Circumstances, here
+from toolenv.model_server.clock import CLOCK, Clock
+from toolenv.model_server.endpoint import Endpoint, endpoint_of
+from toolenv.model_server.limits import Gate, Gates, OutOfTimeError
+from toolenv.model_server.outcome import Failure, Reply
+from toolenv.model_server.own_reply import OwnReplies, new_request_id
+from toolenv.model_server.responses import load_json, read_break, read_response
+from toolenv.model_server.transport import CONNECT_SECONDS, Response, Transport, TransportError
 from toolenv.stopping import strip_reasoning
-from toolenv.types import NO_TOKENS
+from toolenv.types import NO_TOKENS, Usage
 from toolenv.usage import as_retried
 
-if TYPE_CHECKING:
-    import openai
-
-CONNECT_SECONDS = 10.0
-FIRST_DELAY = 1.0
-LONGEST_DELAY = 60.0
+BACKOFF = Backoff()
+CHAT, MODELS = "/chat/completions", "/models"
+SPREAD = 0.1
+"""The share of a wait the server asks for by which clients come back one after the other."""
 
 
 class ChatServer:
@@ -32,9 +37,10 @@ class ChatServer:
         base_url: e.g. ``"http://127.0.0.1:8000/v1"``; ``None`` is ``OPENAI_BASE_URL`` or OpenAI itself.
         api_key: sent as the bearer token; ``None`` is ``OPENAI_API_KEY``, or ``"none"`` for servers that
             want no key.
-        timeout: seconds a request may wait for bytes.
+        timeout: seconds a request may take.
         attempts: how often a request is tried.
-        sleep: waits between attempts, in seconds.
+        backoff: waits between attempts.
+        clock: what they are measured by.
     """
 
     def __init__(
@@ -44,12 +50,16 @@ class ChatServer:
         api_key: str | None = None,
         timeout: float = 600.0,
         attempts: int = 6,
-        sleep: Callable[[float], None] = time.sleep,
+        backoff: Backoff = BACKOFF,
+        clock: Clock = CLOCK,
     ) -> None:
         self._base_url, self._api_key, self._timeout = base_url, api_key, timeout
-        self._attempts, self._sleep = attempts, sleep
+        self._attempts, self._backoff, self._clock = attempts, backoff, clock
         self._waits_again = True
-        self._client: openai.OpenAI | None = None
+        self._endpoint: Endpoint | None = None
+        self._transport = Transport()
+        self._gates = Gates(clock=clock)
+        self._own = OwnReplies()
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -59,58 +69,48 @@ class ChatServer:
             api_key=self._api_key,
             timeout=self._timeout,
             attempts=self._attempts,
-            sleep=self._sleep,
+            backoff=self._backoff,
+            clock=self._clock,
         )
         return made, ()
 
     def hurried(self, seconds: float) -> ChatServer:
         """The same server for a look before a run: a server that says nothing is not asked again.
 
-        It shares this one's connections, and lasts as long as they do.
+        It shares this one's connections.
 
         Args:
-            seconds: the most that a request may wait for bytes; less if this server's timeout is.
+            seconds: the most that a request may take; less if this server's timeout is.
         """
+        self.endpoint  # noqa: B018  (made once for both)
         quick = copy(self)
         quick._timeout, quick._waits_again = min(self._timeout, seconds), False
-        quick._client = self.client.with_options(timeout=quick._patience())
         return quick
-
-    def _patience(self) -> openai.Timeout:
-        import openai
-
-        return openai.Timeout(self._timeout, connect=min(self._timeout, CONNECT_SECONDS))
 
     @property
     def timeout(self) -> float:
-        """The seconds a request may wait for bytes."""
+        """The seconds a request may take."""
         return self._timeout
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where requests go; found out at first use."""
+        with self._lock:
+            if self._endpoint is None:
+                self._endpoint = endpoint_of(self._base_url, self._api_key)
+            return self._endpoint
 
     @property
     def url(self) -> str:
         """Where requests go."""
-        return str(self.client.base_url).rstrip("/")
-
-    @property
-    def client(self) -> openai.OpenAI:
-        """The openai client, made at first use: its import takes longer than all of toolenv's."""
-        with self._lock:
-            if self._client is None:
-                import openai
-
-                self._client = openai.OpenAI(
-                    base_url=self._base_url,
-                    api_key=self._api_key or os.environ.get("OPENAI_API_KEY", "").strip() or "none",
-                    timeout=self._patience(),
-                    max_retries=0,  # counted and paced here
-                )
-            return self._client
+        return self.endpoint.url
 
     def complete(self, request: Mapping[str, Any]) -> Reply:
         """The reply to ``request``, the keyword arguments of ``chat.completions.create``.
 
         Raises:
             ContextWindowError: the conversation is too long.
+            DeadlineError: the episode's time ran out.
             ServerError: no attempt led to a reply.
         """
         outcome = self.try_complete(request)
@@ -119,31 +119,43 @@ class ChatServer:
         if outcome.context_window:
             raise ContextWindowError(outcome.message, outcome.usage)
         tries = f" after {outcome.attempts} attempts" if outcome.attempts > 1 else ""
-        raise ServerError(f"{self.url}{tries}: {outcome.message}", outcome.usage)
+        said = f"{self.url}{tries}: {outcome.message}"
+        if outcome.trouble == "budget/deadline":
+            raise DeadlineError(said, outcome.usage)
+        raise ServerError(said, outcome.usage, trouble=outcome.trouble)
 
     def try_complete(self, request: Mapping[str, Any]) -> Reply | Failure:
         """As :meth:`complete`, with the failure as a value."""
-        spent, attempt = NO_TOKENS, 0
-        while True:
-            outcome, attempt = self._attempt(request), attempt + 1
-            if isinstance(outcome, Reply):
-                return replace(outcome, usage=spent + outcome.usage)
-            spent += as_retried(outcome.usage)
-            silent = outcome.status is None and not self._waits_again
-            if attempt >= self._attempts or silent or not outcome.transient:
-                return replace(outcome, usage=spent, attempts=attempt)
-            backoff = min(FIRST_DELAY * 2 ** (attempt - 1), LONGEST_DELAY)
-            self._sleep(backoff if outcome.delay is None else outcome.delay)
+        around, body = here() or Circumstances(self._gates), _body(request)
+        key = "" if around.cache is None else around.key(self.url, body)
+        kept = around.cache.find(key) if around.cache is not None else None
+        if kept is not None:
+            around.recalled += 1
+            return kept
+        outcome, before, attempts = self._persist(body, around)
+        if isinstance(outcome, Failure):
+            return replace(outcome, usage=before, attempts=attempts)
+        if around.cache is not None:
+            around.cache.keep(key, outcome)
+        return replace(outcome, usage=before + outcome.usage) if attempts > 1 else outcome
+
+    def recall(self, request: Mapping[str, Any]) -> Reply | None:
+        """The reply that the response cache of the run holds for a request, if there is one."""
+        around = here()
+        if around is None or around.cache is None:
+            return None
+        return around.cache.find(around.key(self.url, _body(request), counted=False))
 
     def models(self) -> tuple[str, ...] | Failure:
         """The names the server lists; empty if its answer is no list."""
-        import openai
-
         try:
-            raw = self.client.models.with_raw_response.list()
-        except openai.OpenAIError as error:
-            return read_error(error)
-        body = load_json(raw.text)
+            response = self._send(MODELS, None, self._timeout)
+        except TransportError as error:
+            return read_break(error)
+        if response.status != 200:
+            failure = read_response(response, "")
+            return failure if isinstance(failure, Failure) else ()
+        body = load_json(response.body)
         listed = body.get("data") if isinstance(body, dict) else None
         entries = listed if isinstance(listed, list) else []
         names = (entry.get("id") for entry in entries if isinstance(entry, dict))
@@ -151,19 +163,71 @@ class ChatServer:
 
     def close(self) -> None:
         """Close the connections; the next request opens new ones."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.close()
+        self._transport.close()
 
-    def _attempt(self, request: Mapping[str, Any]) -> Reply | Failure:
-        import openai
+    def _persist(self, body: Mapping[str, Any], around: Circumstances) -> tuple[Reply | Failure, Usage, int]:
+        """Try until there is a reply, or nothing more to be hoped for.
 
+        Returns:
+            What the last attempt led to, the tokens of those that failed, and how many there were.
+        """
+        from pydantic_core import to_json
+
+        sent, gate = to_json(body), around.gates.of(self.url)
+        spent, attempts = NO_TOKENS, 0
+        while True:
+            outcome, attempts = self._attempt(sent, body["model"], gate, around.deadline), attempts + 1
+            if isinstance(outcome, Reply):
+                return outcome, spent, attempts
+            around.failed[outcome.trouble] += 1
+            spent += as_retried(outcome.usage)
+            silent = outcome.status is None and not self._waits_again
+            if attempts >= self._attempts or silent or not outcome.transient:
+                return outcome, spent, attempts
+            if not self._wait(outcome, attempts, sent, gate, around):
+                return _OUT_OF_TIME, spent, attempts
+
+    def _attempt(self, sent: bytes, model: str, gate: Gate, deadline: float | None) -> Reply | Failure:
+        request_id = new_request_id()
         try:
-            raw = self.client.chat.completions.with_raw_response.create(**request)
-        except openai.OpenAIError as error:
-            return read_error(error)
-        return read_reply(raw.text)
+            with gate.passage(deadline):
+                left = self._timeout if deadline is None else deadline - self._clock.now()
+                if left <= 0:
+                    return _OUT_OF_TIME
+                response = self._send(CHAT, sent, min(self._timeout, left), request_id)
+        except OutOfTimeError:
+            return _OUT_OF_TIME
+        except TransportError as error:
+            failure = read_break(error)
+            late = error.reason == "timeout" and left <= self._timeout and deadline is not None
+            return replace(_OUT_OF_TIME, usage=failure.usage) if late else failure
+        return self._own.checked(read_response(response, model), response, model, request_id)
+
+    def _send(self, path: str, body: bytes | None, seconds: float, request_id: str = "") -> Response:
+        headers = [*self.endpoint.headers, *([f"X-Request-Id: {request_id}"] if request_id else [])]
+        return self._transport.send(self.url + path, headers, body, seconds=seconds, connect=CONNECT_SECONDS)
+
+    def _wait(self, failure: Failure, attempts: int, sent: bytes, gate: Gate, around: Circumstances) -> bool:
+        """Wait before the next attempt; false if the episode's time would be over by then."""
+        key = hashlib.sha256(sent).hexdigest()
+        if failure.delay is None:
+            seconds = (around.backoff or self._backoff).delay(attempts, key)
+        else:
+            gate.keep_quiet(failure.delay)
+            seconds = failure.delay * (1 + SPREAD * share(key, attempts))
+        if around.deadline is not None and self._clock.now() + seconds > around.deadline:
+            return False
+        self._clock.sleep(seconds)
+        return True
+
+
+_OUT_OF_TIME = Failure("the episode ran out of time", "budget/deadline")
+
+
+def _body(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What is sent: as in the openai client, ``extra_body`` holds further keys of the request."""
+    own = {name: value for name, value in request.items() if name != "extra_body"}
+    return {**own, **request.get("extra_body", {})}
 
 
 def visible_text(reply: Reply) -> str:
