@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import Any
+from queue import SimpleQueue
+from typing import Any, cast
 
 import gymnasium
 
+from toolenv.env import ToolEnv
 from toolenv.errors import UsageError
+from toolenv.model_server.circumstances import under
 from toolenv.policy import Policy
 from toolenv.rollout import Rollout, rollout
+from toolenv.runner.batched import decides_together, run_batched
+from toolenv.runner.conduct import CONDUCT, Conduct, Services
 from toolenv.runner.plan import Job, make
+from toolenv.runner.retrying import retrying, with_troubles
+from toolenv.source import TaskSource
 from toolenv.types import Action, Observation
 
 
 def run_jobs(
-    jobs: Sequence[Job], policy: Policy, env_options: Mapping[str, Any], concurrency: int = 1
+    jobs: Sequence[Job],
+    policy: Policy,
+    env_options: Mapping[str, Any],
+    concurrency: int = 1,
+    conduct: Conduct = CONDUCT,
 ) -> Iterator[Rollout]:
     """Run every job and yield each episode as it ends.
 
@@ -30,50 +41,72 @@ def run_jobs(
         policy: who decides; shared by all threads.
         env_options: keywords of ``gymnasium.make``.
         concurrency: episodes at a time, at least 1.
+        conduct: how episodes are played.
 
     Raises:
-        UsageError: a concurrency below 1; or, once the episodes in flight have been yielded, that the
-            policy returned something that is no action.
+        UsageError: a concurrency below 1, or a cache that cannot be written; or, once the episodes in flight
+            have been yielded, that the policy returned something that is no action.
     """
     if concurrency < 1:
         raise UsageError(f"concurrency={concurrency}: give a whole number of at least 1")
-    play = _player(policy, env_options)
+    if concurrency > 1 and decides_together(policy):
+        return run_batched(jobs, policy, env_options, concurrency, conduct)
+    play = player(policy, env_options, conduct)
     return map(play, jobs) if concurrency == 1 else _in_threads(play, jobs, concurrency)
 
 
-def _player(policy: Policy, env_options: Mapping[str, Any]) -> Callable[[Job], Rollout]:
-    """A function that plays a job; each thread that calls it has environments of its own."""
-    local = threading.local()
+def player(
+    policy: Policy, env_options: Mapping[str, Any], conduct: Conduct = CONDUCT
+) -> Callable[[Job], Rollout]:
+    """A function that plays a job; each thread that calls it has environments of its own.
+
+    Their tasks and kernels, which never change, are shared.
+    """
+    local, services = threading.local(), Services(conduct)
+    sources: dict[str, TaskSource] = {}
 
     def play(job: Job) -> Rollout:
         envs: dict[str, gymnasium.Env[Observation, Action]] = local.__dict__.setdefault("envs", {})
         if job.env not in envs:
-            envs[job.env] = make(job.env, env_options)
-        return rollout(
-            envs[job.env], policy, seed=job.seed, task_id=job.task_id, env_id=job.env, trial=job.trial
-        )
+            envs[job.env] = made = make(job.env, env_options)
+            tool_env = cast(ToolEnv, made.unwrapped)
+            tool_env.source = sources.setdefault(job.env, tool_env.source)
+        with under(services.episode(job.seed)) as around:
+            one = rollout(
+                envs[job.env], policy, seed=job.seed, task_id=job.task_id, env_id=job.env, trial=job.trial
+            )
+        return with_troubles(one, around.failed, around.recalled)
 
-    return play
+    return retrying(play, conduct.retries)
 
 
 def _in_threads(play: Callable[[Job], Rollout], jobs: Sequence[Job], concurrency: int) -> Iterator[Rollout]:
     """Submits at most twice as many jobs as run at a time, so that memory does not grow with the run."""
     waiting = iter(jobs)
     running: set[Future[Rollout]] = set()
+    # concurrent.futures.wait looks at every future each time; with hundreds, that would be most of the work.
+    ended: SimpleQueue[Future[Rollout]] = SimpleQueue()
     failure: BaseException | None = None
     pool = ThreadPoolExecutor(concurrency)
     try:
         while True:
-            running.update(pool.submit(play, job) for job in islice(waiting, 2 * concurrency - len(running)))
+            for job in islice(waiting, 2 * concurrency - len(running)):
+                future = pool.submit(play, job)
+                running.add(future)
+                future.add_done_callback(ended.put)
             if not running:
                 break
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                if future.exception() is None:
-                    yield future.result()
-                else:
-                    failure, waiting = failure or future.exception(), iter(())
-                    running = {one for one in running if not one.cancel()}
+            future = ended.get()
+            running.discard(future)
+            if future.cancelled():
+                continue
+            error = future.exception()
+            if error is None:
+                yield future.result()
+            else:
+                failure, waiting = failure or error, iter(())
+                for one in tuple(running):
+                    one.cancel()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     if failure is not None:

@@ -6,10 +6,10 @@ import hashlib
 import json
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, cast
+from typing import Any, cast, overload
 
 import gymnasium
 
@@ -23,6 +23,9 @@ from toolenv.types import Action, Observation
 REACHING_OPTIONS = frozenset({"api_key", "attempts", "base_url", "timeout"})
 """Agent settings that say how its server is reached, not what is asked of it: no part of what a run is."""
 
+
+WRAPPER = "<wrapper>"
+"""See :func:`make`; no keyword can be called so."""
 
 JUDGED_BY = ("toolenv", "jsonschema-rs")
 """The packages whose version an episode's verdict depends on; a run is not resumed with another of these."""
@@ -42,6 +45,8 @@ class RunConfig:
         limit: at most this many tasks of each env, from the first on; ``None`` for all.
         trials: repetitions of each task.
         seed: the seed all episode seeds derive from.
+        arm: see :mod:`toolenv.runner.arms`; any run that is no other arm is a baseline.
+        baseline: the hash of the run that another arm is compared with.
     """
 
     envs: tuple[str, ...]
@@ -52,6 +57,8 @@ class RunConfig:
     limit: int | None = None
     trials: int = 1
     seed: int = 0
+    arm: str = "baseline"
+    baseline: str = ""
 
     def __post_init__(self) -> None:
         for name, value, least in (
@@ -72,6 +79,8 @@ class RunConfig:
     def to_json(self) -> dict[str, Any]:
         """A JSON-able dict of what decides the episodes."""
         plain = {**asdict(self), "agent_options": without_reaching(self.agent_options)}
+        if self.arm == "baseline":  # which hash a run has must not depend on whether it is part of a study
+            del plain["arm"], plain["baseline"]
         return cast("dict[str, Any]", json.loads(json.dumps(plain, default=str)))
 
     @property
@@ -98,13 +107,25 @@ class Job:
 def make(env: str, options: Mapping[str, Any]) -> gymnasium.Env[Observation, Action]:
     """``gymnasium.make`` without the passive checker, which only looks at an environment's first steps.
 
+    Args:
+        env: the id.
+        options: keywords of ``gymnasium.make``; under :data:`WRAPPER`, a function from environment to
+            environment that is applied to what it makes.
+
     Raises:
         UsageError: an option that would make it another environment than its id says.
     """
     for name in ("suite", "condition"):
         if name in options:
             raise UsageError(f"{name}={options[name]!r} cannot be set: the id {env} says it")
-    return gymnasium.make(env, disable_env_checker=True, **options)
+    wrap = options.get(WRAPPER)
+    if not callable(wrap):
+        return gymnasium.make(env, disable_env_checker=True, **options)
+    keywords = {name: value for name, value in options.items() if name != WRAPPER}
+    wrapped: gymnasium.Env[Observation, Action] = wrap(
+        gymnasium.make(env, disable_env_checker=True, **keywords)
+    )
+    return wrapped
 
 
 def without_reaching(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,24 +161,59 @@ def _origin(env_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def plan(config: RunConfig) -> tuple[list[Job], dict[str, str]]:
+class Jobs(Sequence[Job]):
+    """The jobs of a run in order: of each env every trial, of each trial every task; made as they are read.
+
+    Args:
+        tasks: the task ids of each env.
+        trials: repetitions of each task.
+        seed: the seed all episode seeds derive from.
+    """
+
+    def __init__(self, tasks: Mapping[str, Sequence[str]], trials: int, seed: int) -> None:
+        self._tasks, self._trials, self._seed = tasks, trials, seed
+
+    def __len__(self) -> int:
+        return self._trials * sum(map(len, self._tasks.values()))
+
+    def __iter__(self) -> Iterator[Job]:
+        for env, tasks in self._tasks.items():
+            for trial in range(self._trials):
+                yield from (self._job(env, task_id, trial) for task_id in tasks)
+
+    @overload
+    def __getitem__(self, at: int) -> Job: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Job]: ...
+    def __getitem__(self, at: int | slice) -> Job | list[Job]:
+        if isinstance(at, slice):
+            return [self[number] for number in range(len(self))[at]]
+        left = range(len(self))[at]
+        for env, tasks in self._tasks.items():
+            if left < self._trials * len(tasks):
+                trial, number = divmod(left, len(tasks))
+                return self._job(env, tasks[number], trial)
+            left -= self._trials * len(tasks)
+        raise IndexError(at)
+
+    def _job(self, env: str, task_id: str, trial: int) -> Job:
+        return Job(env, task_id, trial, mix(self._seed, task_id, trial) % 2**31)
+
+
+def plan(config: RunConfig) -> tuple[Jobs, dict[str, str]]:
     """The episodes of a run in order, and the hash of each env's mask manifest.
 
     Raises:
         UsageError: an option that cannot be used.
         DataMissingError: with the command that fetches the data.
     """
-    jobs: list[Job] = []
+    tasks: dict[str, Sequence[str]] = {}
     manifests: dict[str, str] = {}
     for env_id in config.envs:
         source = source_of(env_id, config.make_options)
         manifests[env_id] = source.manifest_hash
-        for trial in range(config.trials):
-            jobs += [
-                Job(env_id, task_id, trial, mix(config.seed, task_id, trial) % 2**31)
-                for task_id in source.task_ids[: config.limit]
-            ]
-    return jobs, manifests
+        tasks[env_id] = source.task_ids[: config.limit]
+    return Jobs(tasks, config.trials, config.seed), manifests
 
 
 def versions() -> dict[str, str]:

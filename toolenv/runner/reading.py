@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from toolenv.episode import Episode
 from toolenv.errors import DataCorruptError, StoreError
 from toolenv.rollout import Rollout
+from toolenv.runner import shards
 from toolenv.trace import Trace
 
 RUN_VERSION = 1
 RUN_FILE = "run.json"
-EPISODES_FILE = "episodes.jsonl"
+EPISODES_FILE = shards.FIRST_SHARD
 
-SERVER_ERROR = "server_error"
-"""What decided an episode that met a failed server: of the invalid ones, those a resumed run plays again."""
+PLAYED_AGAIN = frozenset({"server_error", "deadline"})
+"""What decided the invalid episodes that a resumed run plays again: a failed server, time that ran out."""
 
-Key: TypeAlias = tuple[str, str, int]
-"""(env id, task id, trial): what makes an episode unique within a run."""
+Parts: TypeAlias = tuple[Any, Callable[[], Any]]
+"""What a line holds: its episode, and a function that parses its trace."""
 
 T = TypeVar("T")
 
@@ -89,47 +91,61 @@ def find_runs(folders: Sequence[Path]) -> list[Path]:
 
 
 def read_episodes(folder: Path) -> Iterator[Episode]:
-    """Every finished episode without its trace, in the order they ended.
+    """Every finished episode without its trace, in the order they were stored. Traces are not parsed.
 
     Raises:
         StoreError: a line that is no record, by number.
     """
-    return _read(folder, _episode)
+    return _read(folder, lambda parts: Episode.from_json(parts[0]))
 
 
 def read_rollouts(
     folder: Path, wanted: Callable[[Episode], bool] = lambda episode: True
 ) -> Iterator[Rollout]:
-    """Every finished episode that is ``wanted`` with its trace, in the order they ended.
+    """Every finished episode that is ``wanted`` with its trace, in the order they were stored.
 
     Raises:
         StoreError: a line that is no record, by number.
     """
 
-    def parse(record: Mapping[str, Any]) -> Rollout | None:
-        episode = _episode(record)
-        return Rollout(episode, Trace.from_json(record["trace"])) if wanted(episode) else None
+    def parse(parts: Parts) -> Rollout | None:
+        episode = Episode.from_json(parts[0])
+        return Rollout(episode, Trace.from_json(parts[1]())) if wanted(episode) else None
 
     return (played for played in _read(folder, parse) if played is not None)
 
 
-def _episode(record: Mapping[str, Any]) -> Episode:
-    return Episode.from_json(record["episode"])
+def read_records(folder: Path) -> Iterator[tuple[Episode, Any]]:
+    """Every finished episode with its trace as plain JSON, in the order they were stored.
+
+    Raises:
+        StoreError: a line that is no record, by number.
+    """
+    return _read(folder, lambda parts: (Episode.from_json(parts[0]), parts[1]()))
 
 
-def _read(folder: Path, parse: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
+def read_file(path: Path) -> Iterator[Episode]:
+    """The episodes of one of a run's files, without their traces.
+
+    Raises:
+        StoreError: a line that is no record, by number.
+    """
+    return _read_file(path, lambda parts: Episode.from_json(parts[0]))
+
+
+def _read(folder: Path, parse: Callable[[Parts], T]) -> Iterator[T]:
+    for path in shards.shard_paths(folder):
+        yield from _read_file(path, parse)
+
+
+def _read_file(path: Path, parse: Callable[[Parts], T]) -> Iterator[T]:
     """What each line holds; an unfinished last line is left out."""
-    from pydantic_core import from_json
-
-    path = folder / EPISODES_FILE
-    if not path.exists():
-        return
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
             try:
-                item = parse(from_json(line, allow_inf_nan=False))
+                item = parse(_parts(line))
             except (ValueError, LookupError, TypeError, AttributeError, DataCorruptError) as error:
                 raise StoreError(
                     f"{path}, line {number}: not a record: {type(error).__name__}: {error}"
@@ -137,13 +153,22 @@ def _read(folder: Path, parse: Callable[[Mapping[str, Any]], T]) -> Iterator[T]:
             yield item
 
 
-def end_of_last_line(file: IO[bytes], end: int, block: int = 1 << 16) -> int:
-    """The position behind the last line break before ``end``; 0 if there is none."""
-    while end > 0:
-        start = max(0, end - block)
-        file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        end = start
-    return 0
+_START, _BETWEEN, _END = b'{"episode":', b'},"trace":{', b"}}\n"
+
+
+def _parts(line: bytes) -> Parts:
+    """An episode, parsed, and its trace, parsed when it is asked for: most of a line is trace.
+
+    Inside a JSON string every quotation mark has a backslash before it, so what stands between the two parts
+    of a line as the store writes it stands in no string. A line that is split wrongly, because it was written
+    otherwise or has a part of that name, is no JSON in its first part, and parsed whole.
+    """
+    from pydantic_core import from_json
+
+    at = line.find(_BETWEEN)
+    if at > 0 and line.startswith(_START) and line.endswith(_END):
+        with suppress(ValueError):
+            episode = from_json(line[len(_START) : at + 1], allow_inf_nan=False)
+            return episode, lambda: from_json(line[at + len(_BETWEEN) - 1 : -2], allow_inf_nan=False)
+    record = from_json(line, allow_inf_nan=False)
+    return record["episode"], lambda: record["trace"]

@@ -1,8 +1,9 @@
 """The run directory: ``run.json`` and ``episodes.jsonl``, one finished episode a line, appended whole.
 
-Killing the process at any moment loses at most the episodes in flight. Resuming a run takes the episodes that
-met a failed server out of the file, which is replaced whole, and plays them again, so that every key stays
-unique and nothing counts twice (FIELD-076). Episodes invalid for another reason stay: they would fail again.
+A file that is full is followed by another (:mod:`toolenv.runner.shards`). Killing the process at any moment
+loses at most the episodes in flight. Resuming a run takes the episodes that met a failed server out of their
+file, which is replaced whole, and plays them again, so that every key stays unique and nothing counts twice
+(FIELD-076). Episodes invalid for another reason stay: they would fail again.
 """
 
 from __future__ import annotations
@@ -19,18 +20,12 @@ from typing import IO, Any, cast
 
 from toolenv.errors import StoreError
 from toolenv.json_values import mend_surrogates
+from toolenv.policy import Privileged
 from toolenv.rollout import Rollout
+from toolenv.runner import shards
+from toolenv.runner.keys import KeySet
 from toolenv.runner.plan import JUDGED_BY, RunConfig, versions, without_reaching
-from toolenv.runner.reading import (
-    EPISODES_FILE,
-    RUN_FILE,
-    RUN_VERSION,
-    SERVER_ERROR,
-    Key,
-    end_of_last_line,
-    read_episodes,
-    read_header,
-)
+from toolenv.runner.reading import PLAYED_AGAIN, RUN_FILE, RUN_VERSION, read_episodes, read_file, read_header
 
 LOCK_FILE = ".lock"
 
@@ -62,6 +57,7 @@ def make_header(
         "config_hash": config.hash,
         "agent": getattr(policy, "name", config.agent),
         "agent_settings": settings,
+        "privileged": isinstance(policy, Privileged),
         "manifests": dict(manifests),
         "origins": dict(origins),
         "planned": dict(planned),
@@ -70,7 +66,7 @@ def make_header(
     return cast("dict[str, Any]", json.loads(json.dumps(header, allow_nan=False, default=str)))
 
 
-def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> set[Key]:
+def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> KeySet:
     """The episodes that a directory already holds of the run ``header`` describes. Nothing is changed.
 
     Episodes that met a failed server are not among them: they are to be run again.
@@ -80,13 +76,13 @@ def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> set[Ke
             toolenv (with it), or no run at all but episodes.
     """
     try:
-        started, filled = (folder / RUN_FILE).exists(), (folder / EPISODES_FILE).exists()
+        started, filled = (folder / RUN_FILE).exists(), bool(shards.shard_paths(folder))
     except OSError as error:
         raise StoreError(f"{folder} cannot be read: {error.strerror or error}") from error
     if not started and filled:
         raise StoreError(f"{folder} holds episodes but no {RUN_FILE}; give another --out")
     if not started:
-        return set()
+        return KeySet()
     if not resume:
         raise StoreError(
             f"{folder} already holds a run; add --resume to go on with it, or give another --out"
@@ -94,7 +90,7 @@ def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> set[Ke
     there = read_header(folder)
     _check_same(folder, there, header)
     _check_versions(folder, there, header)
-    return {episode.key for episode in read_episodes(folder) if episode.decided_by != SERVER_ERROR}
+    return KeySet(one.key for one in read_episodes(folder) if one.decided_by not in PLAYED_AGAIN)
 
 
 class RunStore:
@@ -134,15 +130,25 @@ class RunStore:
         if key in self.done:
             raise StoreError(f"episode {key} is already in {self.folder}")
         line = _line(rollout)
+        try:
+            self._write(line)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from error
+        self.done.add(key)
+
+    def _write(self, line: bytes) -> None:
         start = self._file.seek(0, os.SEEK_END)
+        if start >= shards.SHARD_BYTES:
+            full, start = self._file, 0
+            self._file = _append_to(shards.shard_path(self.folder, len(shards.shard_paths(self.folder))))
+            full.close()
         try:
             while line:
                 line = line[self._file.write(line) or 0 :]
-        except OSError as error:
+        except OSError:
             with suppress(OSError):
                 self._file.truncate(start)
-            raise _unwritable(self.folder, error) from error
-        self.done.add(key)
+            raise
 
     def close(self) -> None:
         """Close the files and let others write."""
@@ -168,14 +174,19 @@ def _line(rollout: Rollout) -> bytes:
     return mend_surrogates(text).encode() + b"\n"
 
 
-def _check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+def difference(there: Mapping[str, Any], here: Mapping[str, Any]) -> str:
+    """The first thing that two headers of one run would have in common and these have not; empty if none."""
     old, new = _identity(there), _identity(here)
-    for name in sorted({*old, *new}):
+    for name in sorted({*old, *new}, key=lambda name: (name == "planned", name)):  # it follows from others
         if old.get(name) != new.get(name):
-            raise StoreError(
-                f"{folder} holds another run: {name} is {old.get(name)!r} there and {new.get(name)!r} here; "
-                "give another --out"
-            )
+            return f"{name} is {old.get(name)!r} there and {new.get(name)!r} here"
+    return ""
+
+
+def _check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+    found = difference(there, here)
+    if found:
+        raise StoreError(f"{folder} holds another run: {found}; give another --out")
 
 
 def _check_versions(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
@@ -200,6 +211,8 @@ def _identity(header: Mapping[str, Any]) -> dict[str, Any]:
         **{f"mask manifest of {env}": value for env, value in header["manifests"].items()},
         "agent name": header["agent"],
         "planned": header["planned"],
+        "baseline that it goes on from": header.get("baseline", {}).get("failed"),
+        "message version": header.get("message_version"),
     }
 
 
@@ -224,16 +237,21 @@ def _lock(folder: Path) -> Any:
 
 
 def _open(folder: Path, header: Mapping[str, Any]) -> IO[bytes]:
-    """Write the header of a new run, mend the file of an old one, and open it."""
-    path = folder / EPISODES_FILE
+    """Write the header of a new run, mend the files of an old one, and open the last."""
     try:
         if not (folder / RUN_FILE).exists():
             _write_whole(folder / RUN_FILE, json.dumps(header, indent=1) + "\n")
-        _repair(path)
-        _take_out_server_errors(folder)
-        return path.open("ab", buffering=0)
+        paths = shards.shard_paths(folder)
+        for path in paths:
+            _repair(path)
+            _take_out_server_errors(path)
+        return _append_to(paths[-1] if paths else shards.shard_path(folder, 0))
     except OSError as error:
         raise _unwritable(folder, error) from error
+
+
+def _append_to(path: Path) -> IO[bytes]:
+    return path.open("ab", buffering=0)
 
 
 def _unwritable(folder: Path, error: OSError) -> StoreError:
@@ -246,10 +264,9 @@ def _write_whole(path: Path, text: str) -> None:
     os.replace(temporary, path)
 
 
-def _take_out_server_errors(folder: Path) -> None:
+def _take_out_server_errors(path: Path) -> None:
     """Replace the file by one without the episodes that met a failed server; if there are none, leave it."""
-    path = folder / EPISODES_FILE
-    failed = {number for number, one in enumerate(read_episodes(folder)) if one.decided_by == SERVER_ERROR}
+    failed = {number for number, one in enumerate(read_file(path)) if one.decided_by in PLAYED_AGAIN}
     if not failed:
         return
     temporary = path.with_suffix(".partial")
@@ -262,11 +279,9 @@ def _take_out_server_errors(folder: Path) -> None:
 
 def _repair(path: Path) -> None:
     """Cut off a last line that a crash left unfinished."""
-    if not path.exists():
-        return
     with path.open("rb+") as file:
         end = file.seek(0, os.SEEK_END)
-        whole = end_of_last_line(file, end)
+        whole = shards.end_of_last_line(file, end)
         file.truncate(whole)
     if whole < end:
         lost = f"{path}: dropped an unfinished last line of {end - whole} bytes"

@@ -89,3 +89,14 @@ def test_how_a_role_s_server_is_reached_is_no_part_of_a_run_either() -> None:
     }
     config = RunConfig(("ToolFeas/BFCL-clean-v0",), "noop", agent_options=options)
     assert config.to_json()["agent_options"] == {"planner.max_tokens": 7}
+
+
+def test_the_jobs_of_millions_of_episodes_are_made_as_they_are_read() -> None:
+    jobs, _ = plan(RunConfig(envs=(CLEAN, INFEASIBLE), agent="x", trials=10**6))
+    listed, _ = plan(RunConfig(envs=(CLEAN, INFEASIBLE), agent="x", trials=3))
+    assert len(jobs) == 7 * 10**6
+    assert [listed[at] for at in range(len(listed))] == list(listed) == listed[:]
+    assert listed[-1] == list(listed)[-1]
+    assert (jobs[-1].trial, jobs[4 * 10**6].env) == (10**6 - 1, INFEASIBLE)
+    with pytest.raises(IndexError):
+        listed[len(listed)]

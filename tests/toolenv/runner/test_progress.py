@@ -1,0 +1,113 @@
+"""What is shown while a run runs, and what its tokens cost: all by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.toolenv.runner.toy_runs import CLEAN, INFEASIBLE, Payer, play, ten_episodes
+from toolenv.errors import UsageError
+from toolenv.rollout import Rollout
+from toolenv.runner.costs import Money, Price, Tariff, parse_prices
+from toolenv.runner.progress import Tally, duration
+from toolenv.trouble import Trouble
+from toolenv.types import Usage
+
+PRICES = {"big": Price(2.0, 10.0, 0.5), "small": Price(1.0, 1.0, 1.0)}
+
+
+def tally_of(rollouts: list[Rollout], *, total: int = 40, done: int = 10, seconds: float = 60.0) -> Tally:
+    moments = iter([0.0, *[seconds] * 100])
+    tally = Tally(total, done, lambda: next(moments))
+    for one in rollouts:
+        tally.add(one)
+    return tally
+
+
+def test_rates_tokens_and_time_left() -> None:
+    """Ten episodes that all pay 7 (5 of them had to), 26 tokens each, in a minute; 20 more are to come."""
+    line = tally_of(play(ten_episodes())).line()
+    assert line == "20/40 · SR 50.0% of 10 · 200 in + 60 out · 120 s left".replace("120 s", "2 min")
+
+
+def test_false_continues_are_counted_on_infeasible_tasks() -> None:
+    config = ten_episodes(envs=(CLEAN, INFEASIBLE), trials=1)
+    assert "SR 50.0% of 2 · FCR 100.0% of 2" in tally_of(play(config, Payer())).line()
+
+
+def test_trouble_is_told() -> None:
+    good = play(ten_episodes())[:3]
+    lost = [
+        replace(
+            one,
+            episode=replace(
+                one.episode,
+                valid=False,
+                input_tokens=None,
+                trouble=Trouble("server/timeout", failed_requests=(("server/timeout", 2),), recalled=1),
+            ),
+        )
+        for one in good
+    ]
+    line = tally_of([*good, *lost]).line()
+    assert "3 invalid (server/timeout 3)" in line
+    assert "6 failed requests (server/timeout 6)" in line
+    assert "(3 unknown)" in line
+    assert "3 replies recalled" in line
+
+
+def test_before_the_first_episode_nothing_is_claimed() -> None:
+    assert tally_of([]).line() == "10/40"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"), [(0.4, "0 s"), (89, "89 s"), (90, "2 min"), (5399, "90 min"), (9000, "2.5 h")]
+)
+def test_durations(seconds: float, told: str) -> None:
+    assert duration(seconds) == told
+
+
+def test_prices_are_per_million_and_cached_input_has_its_own() -> None:
+    usage = Usage(1_000_000, 100_000, cached_input_tokens=400_000)
+    assert PRICES["big"].of(usage) == pytest.approx(0.6 * 2.0 + 0.4 * 0.5 + 0.1 * 10.0)
+    assert PRICES["big"].of(Usage(None, 5)) is None
+
+
+def test_what_came_out_of_the_response_cache_costs_nothing() -> None:
+    usage = Usage(1_000_000, 100_000, recalled_input_tokens=1_000_000, recalled_output_tokens=100_000)
+    assert PRICES["big"].of(usage) == 0
+    both = usage + Usage(500_000, 0)
+    assert PRICES["big"].of(both) == pytest.approx(1.0)
+
+
+def test_each_role_has_the_price_of_its_model() -> None:
+    (one,) = play(ten_episodes(tasks=("pay-7",), trials=1))
+    single = Tariff(PRICES, {"model": "big"})
+    assert single.of(one.trace) == pytest.approx((20 * 2.0 + 6 * 10.0) / 1e6)
+    pair = Tariff(PRICES, {"planner.model": "big", "executor.model": "small", "executor.max_tokens": 5})
+    assert pair.by_role(one.trace) == {"agent": None}, "whose tokens these are, nobody knows"
+    alike = Tariff(PRICES, {"planner.model": "small", "executor.model": "small"})
+    assert alike.by_role(one.trace) == {"agent": pytest.approx(26 / 1e6)}
+
+
+def test_a_model_without_a_price_is_unknown_and_none_at_all_is_refused() -> None:
+    (one,) = play(ten_episodes(tasks=("pay-7",), trials=1))
+    assert Tariff(PRICES, {"model": "big", "judge.model": "?"}).of(one.trace) is not None
+    with pytest.raises(UsageError, match=r"--price names big, small; the agent's models are medium"):
+        Tariff(PRICES, {"model": "medium"})
+    assert Tariff(PRICES, {}).of(one.trace) is None
+
+
+def test_money_counts_what_it_does_not_know() -> None:
+    assert Money().plus(1.5).plus(None).plus(2.0) == Money(3.5, 1)
+
+
+def test_prices_as_they_are_given() -> None:
+    assert parse_prices(["a=1,2", "org/b=c=0.5,1,0.1"]) == {
+        "a": Price(1.0, 2.0, 1.0),
+        "org/b=c": Price(0.5, 1.0, 0.1),
+    }
+    for wrong in ("a", "a=1", "=1,2", "a=1,x", "a=1,-2", "a=1,nan", "a=1,2,3,4"):
+        with pytest.raises(UsageError, match="give MODEL=IN,OUT"):
+            parse_prices([wrong])

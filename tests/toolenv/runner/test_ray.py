@@ -1,0 +1,134 @@
+"""Actors on a Ray cluster: the same episodes, whatever becomes of the actors."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.toolenv.cli.command import environment, spawned
+from tests.toolenv.runner.elsewhere import ENVS
+from toolenv.errors import UnknownNameError, UsageError
+from toolenv.runner.ray import Cluster
+from toolenv.runner.select import Workplace
+
+RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
+
+OWN = """
+from toolenv import Message, NO_TOKENS
+
+def polite(observation):
+    return Message("Done.", usage=NO_TOKENS)
+"""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the runs of ``ray_runs.py`` came to, all on one cluster."""
+    out = tmp_path_factory.mktemp("ray") / "found.json"
+    command = [sys.executable, "-W", "error", str(Path(__file__).with_name("ray_runs.py")), str(out)]
+    done = subprocess.run(
+        command, env=environment(**RAY), capture_output=True, text=True, timeout=560, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(out.read_text())
+    return result
+
+
+@pytest.mark.slow
+def test_2000_episodes_with_actors_killed_at_random_equal_the_local_run(found: dict[str, Any]) -> None:
+    """Ten times SIGKILL; whole records are compared, as JSON text."""
+    killed = found["killed"]
+    assert (killed["episodes"], killed["distinct"], killed["equal"]) == (2000, 2000, True)
+    assert killed["replaced"] >= 10
+
+
+@pytest.mark.slow
+def test_actors_play_several_episodes_at_a_time(found: dict[str, Any]) -> None:
+    assert found["in_threads"] == {"equal": True}
+
+
+@pytest.mark.slow
+def test_a_job_that_kills_its_actors_is_given_up_and_no_other_is(found: dict[str, Any]) -> None:
+    """The task is there clean and masked: two of 80 jobs."""
+    assert found["deadly"] == {"episodes": 80, "given up": [[True, "environment_error"]], "invalid": 2}
+
+
+@pytest.mark.slow
+def test_a_mistake_of_the_policy_is_told_as_in_one_process(found: dict[str, Any]) -> None:
+    assert found["mistaken"]["told"].startswith(
+        "policy 'confused' gave no action: dict {'tool': 'pay'} is none of"
+    )
+
+
+@pytest.mark.slow
+def test_actors_that_will_never_have_a_place_are_refused(found: dict[str, Any]) -> None:
+    assert found["crowded"]["told"] == (
+        "3 Ray actors with a processor each do not fit: the cluster has room for 2"
+    )
+
+
+def records_in(folder: Path) -> list[str]:
+    return sorted((folder / "episodes.jsonl").read_text(encoding="utf-8").splitlines())
+
+
+@contextmanager
+def existing_cluster() -> Iterator[str]:
+    """The address of a cluster that somebody else started."""
+    command = [str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", "--port=0"]
+    options = ["--num-cpus=2", "--include-dashboard=false", "--object-store-memory=100000000"]
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    environ = environment(**RAY)
+    with subprocess.Popen([*command, *options], env=environ, start_new_session=True, **pipes) as process:
+        assert process.stdout is not None
+        try:
+            lines = iter(process.stdout.readline, "")
+            told = next(filter(None, (re.search(r"--address='([0-9.:]+)'", line) for line in lines)))
+            yield told[1]
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(timeout=60)
+
+
+@pytest.mark.slow
+def test_the_command_line_runs_on_a_cluster_of_its_own_or_an_existing_one(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN)
+    command = ("run", *ENVS, "--agent", "own:polite", "--limit", 30, "--concurrency", 2, "--out")
+    assert spawned(*command, "here", cwd=tmp_path).code == 0
+    alone = spawned(*command, "alone", "--runner", "ray", cwd=tmp_path, env=environment(**RAY))
+    assert alone.code == 0, alone.err
+    assert records_in(tmp_path / "alone") == records_in(tmp_path / "here")
+    with existing_cluster() as address:
+        for name, options, more in (
+            ("a", ("--ray-address", address), {}),
+            ("b", (), {"RAY_ADDRESS": address}),
+        ):
+            there = environment(**RAY, **more)
+            joined = spawned(*command, name, "--runner", "ray", *options, cwd=tmp_path, env=there)
+            assert joined.code == 0, joined.err
+            assert records_in(tmp_path / name) == records_in(tmp_path / "here")
+
+
+def test_settings_that_cannot_be_used_are_refused() -> None:
+    with pytest.raises(UnknownNameError, match=r"unknown runner 'rai'; did you mean 'ray'\?"):
+        Workplace("rai")
+    with pytest.raises(UsageError, match="settings of ray are of no use to runner 'processes'"):
+        Workplace("processes", cluster=Cluster(actors=2))
+    with pytest.raises(UsageError, match="concurrency=0: give a whole number of at least 1"):
+        Workplace(concurrency=0)
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UsageError, match=r'--runner ray needs ray .*pip install "toolenv\[ray\]"'):
+        Workplace("ray")
+    Workplace("local")

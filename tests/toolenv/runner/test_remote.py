@@ -1,0 +1,216 @@
+"""Workers that die: a scripted crew, on which every death is planned."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.toolenv.runner.toy_runs import CLEAN, INFEASIBLE, Payer, plain, play, ten_episodes
+from toolenv import Observation, Rollout
+from toolenv.errors import ToolEnvError, UsageError
+from toolenv.runner.given_up import given_up
+from toolenv.runner.plan import Job, RunConfig, plan
+from toolenv.runner.remote import WorkersLost, run_remote
+from toolenv.runner.worker import Orders, Played, Worker
+
+EVERYTHING = RunConfig(envs=(CLEAN, INFEASIBLE), agent="payer", trials=20)
+
+
+class Died(Exception):
+    """A worker is no more."""
+
+
+class ScriptedCrew:
+    """Plays calls one after the other in a thread; ``dies`` says which of them kill their worker.
+
+    A worker that dies takes along every call that it has, as one with several threads does.
+    """
+
+    lost = (Died,)
+
+    def __init__(
+        self, dies: Callable[[Sequence[Job]], bool], *, size: int = 2, slots: int = 1, chunk: int = 4
+    ) -> None:
+        self.dies, self.size, self.slots, self.chunk = dies, size, slots, chunk
+        self.worker = Worker(Orders(Payer, {}))
+        self.thread = ThreadPoolExecutor(1)
+        self.alive = [True] * size
+        self.held: list[list[tuple[Sequence[Job], Future[Played]]]] = [[] for _ in range(size)]
+        self.most_held, self.replaced, self.closed = 0, 0, False
+        self.taken: list[Sequence[Job]] = []
+
+    def submit(self, worker: int, jobs: Sequence[Job]) -> Future[Played]:
+        if not self.alive[worker]:
+            raise Died("it had died before")
+        future: Future[Played] = Future()
+        self.taken.append(jobs)
+        self.held[worker].append((jobs, future))
+        self.most_held = max(self.most_held, len(self.held[worker]))
+        self.thread.submit(self._work, worker)
+        return future
+
+    def _work(self, worker: int) -> None:
+        held, self.held[worker] = self.held[worker], []
+        if any(self.dies(jobs) for jobs, _ in held):
+            self.alive[worker] = False
+            for _, future in held:
+                future.set_exception(Died("killed"))
+            return
+        for jobs, future in held:
+            future.set_result(self.worker.play(jobs))
+
+    def replace(self, worker: int) -> None:
+        self.alive[worker] = True
+        self.replaced += 1
+
+    def close(self) -> None:
+        self.closed = True
+        self.thread.shutdown()
+
+
+def give_up(job: Job, why: str) -> Rollout:
+    return given_up(job, why, "payer", {})
+
+
+def ordered(rollouts: Iterable[Rollout]) -> list[Any]:
+    return plain(sorted(rollouts, key=lambda one: one.episode.key))
+
+
+def never(jobs: Sequence[Job]) -> bool:
+    return False
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_the_episodes_are_those_of_one_process(size: int, slots: int) -> None:
+    jobs, _ = plan(EVERYTHING)
+    crew = ScriptedCrew(never, size=size, slots=slots)
+    assert ordered(run_remote(jobs, crew, give_up)) == ordered(play(EVERYTHING))
+    assert crew.closed
+    assert crew.most_held <= slots
+
+
+def dying_at_random(seed: int) -> Callable[[Sequence[Job]], bool]:
+    """Every fourth call, but none of a job that is played alone because it lost two workers already."""
+    chance = random.Random(seed)
+    return lambda jobs: len(jobs) > 1 and chance.random() < 0.25
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_dying_workers_lose_is_played_again_and_nothing_counts_twice(seed: int) -> None:
+    jobs, _ = plan(EVERYTHING)
+    crew = ScriptedCrew(dying_at_random(seed), size=1 + seed % 3, slots=1 + seed % 2)
+    assert ordered(run_remote(jobs, crew, give_up)) == ordered(play(EVERYTHING))
+    assert crew.replaced > 0
+
+
+@pytest.mark.parametrize("slots", [1, 4])
+def test_a_job_that_kills_its_workers_is_given_up_and_no_other_is(slots: int) -> None:
+    jobs, _ = plan(EVERYTHING)
+    bad = jobs[17]
+    crew = ScriptedCrew(lambda taken: bad in taken, slots=slots)
+    rollouts = list(run_remote(jobs, crew, give_up))
+    assert len({one.episode.key for one in rollouts}) == len(rollouts) == len(jobs)
+    (given,) = [one for one in rollouts if not one.episode.valid]
+    assert given.episode.key == bad.key
+    assert (given.episode.decided_by, given.episode.label) == ("environment_error", "feasible")
+    assert given.episode.error == "5 workers died playing it, 3 with nothing else to play"
+    assert (given.episode.seed, given.episode.agent, given.trace.steps) == (bad.seed, "payer", ())
+    assert crew.replaced == sum(bad in taken for taken in crew.taken) == 5
+    assert ordered(one for one in rollouts if one.episode.valid) == [
+        one for one in ordered(play(EVERYTHING)) if one[0]["seed"] != bad.seed or one[0]["env"] != bad.env
+    ]
+
+
+def test_workers_that_always_die_end_the_run() -> None:
+    jobs, _ = plan(EVERYTHING)
+    crew = ScriptedCrew(lambda taken: True)
+    with pytest.raises(WorkersLost, match=r"20 workers in a row died before .* \(Died: killed\)"):
+        list(run_remote(jobs, crew, give_up))
+    assert crew.closed
+
+
+def test_a_worker_that_died_between_calls_is_replaced() -> None:
+    jobs, _ = plan(EVERYTHING)
+    crew = ScriptedCrew(never)
+    crew.alive = [False, True]
+    assert ordered(run_remote(jobs, crew, give_up)) == ordered(play(EVERYTHING))
+    assert crew.replaced == 1
+
+
+class Confused(Payer):
+    def act(self, observation: Observation, memory: Any) -> tuple[Any, Any]:
+        if "30" in observation.messages[0].content:
+            return {"tool": "pay"}, memory
+        return super().act(observation, memory)
+
+
+def test_what_is_no_action_ends_the_run_after_what_was_in_flight() -> None:
+    jobs, _ = plan(ten_episodes())
+    crew = ScriptedCrew(never)
+    crew.worker = Worker(Orders(Confused, {}))
+    kept: list[Rollout] = []
+    with pytest.raises(UsageError, match=r"policy 'payer' gave no action: dict") as raised:
+        kept.extend(run_remote(jobs, crew, give_up))
+    assert {one.episode.task_id for one in kept} == {"pay-7"}
+    assert "in a worker:" in raised.value.__notes__[0]
+    assert crew.closed
+
+
+def test_a_run_that_is_given_up_closes_its_crew() -> None:
+    jobs, _ = plan(EVERYTHING)
+    crew = ScriptedCrew(never)
+    episodes = run_remote(jobs, crew, give_up)
+    next(episodes)
+    episodes.close()  # type: ignore[attr-defined]
+    assert crew.closed
+
+
+def test_jobs_are_taken_as_workers_take_them() -> None:
+    """Memory does not grow with the run: what is in flight is what workers hold."""
+    jobs, _ = plan(RunConfig(envs=(CLEAN,), agent="payer", trials=200))
+    taken = 0
+
+    def watched() -> Iterator[Job]:
+        nonlocal taken
+        for job in jobs:
+            taken += 1
+            yield job
+
+    episodes = run_remote(watched(), ScriptedCrew(never, size=2, chunk=4), give_up)
+    for done, _ in enumerate(episodes, 1):
+        assert taken <= done + 2 * 2 * 4
+
+
+def test_a_run_of_nothing_yields_nothing() -> None:
+    crew = ScriptedCrew(never)
+    assert list(run_remote([], crew, give_up)) == []
+    assert crew.closed
+
+
+def test_a_worker_hands_in_what_it_has_before_a_long_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no patience at all, each call plays one episode, and the others are given out again."""
+    monkeypatch.setattr("toolenv.runner.worker.PATIENCE", -1.0)
+    jobs, _ = plan(EVERYTHING)
+    crew = ScriptedCrew(never)
+    assert ordered(run_remote(jobs, crew, give_up)) == ordered(play(EVERYTHING))
+    assert len(crew.taken) == len(jobs)
+
+
+class Unpicklable(UsageError):
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+def test_an_exception_that_cannot_travel_is_told_in_words() -> None:
+    def make() -> Any:
+        raise Unpicklable("this", "that")
+
+    (rollouts, failure) = Worker(Orders(make, {})).play(plan(ten_episodes())[0])
+    assert rollouts == ()
+    assert type(failure) is ToolEnvError
+    assert str(failure) == "Unpicklable: this and that"

@@ -1,0 +1,44 @@
+"""``toolenv export``: episodes as a table that other programs read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from toolenv.cli import app
+from toolenv.cli.output import check_writable, planned_of, with_progress
+from toolenv.errors import UsageError
+from toolenv.integrations.parquet import Record, import_pyarrow, write_parquet
+from toolenv.report.format import counted
+from toolenv.runner.reading import find_runs, read_episodes, read_header, read_records
+
+
+@app.command()
+def export(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR…", help="Run directories, or folders of them.")
+    ],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file, NAME.parquet.")],
+    traces: Annotated[bool, typer.Option("--traces", help="Also write each trace, as JSON text.")] = False,
+) -> None:
+    """Write the episodes of runs to a Parquet file, one row each."""
+    if out.suffix != ".parquet":
+        raise UsageError(f"--out {out}: give a name that ends in .parquet")
+    check_writable("--out", out)
+    import_pyarrow()
+    runs = find_runs(folders)
+    total = sum(sum(planned_of(run).values()) for run in runs)
+    rows = write_parquet(out, with_progress(_records(runs, traces), total, str(out)), traces=traces)
+    typer.echo(f"{counted(rows, 'episode')} in {out}")
+
+
+def _records(runs: Sequence[Path], traces: bool) -> Iterator[Record]:
+    for run in runs:
+        config_hash = str(read_header(run).get("config_hash", ""))
+        if traces:
+            yield from ((config_hash, episode, trace) for episode, trace in read_records(run))
+        else:
+            yield from ((config_hash, episode, None) for episode in read_episodes(run))

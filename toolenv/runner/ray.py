@@ -1,0 +1,165 @@
+"""Runs many episodes on a Ray cluster: actors hold environments and the policy, this process the store.
+
+An existing cluster is used where one is named, by address or by ``RAY_ADDRESS``; otherwise one is started on
+this machine and stopped at the end. Ray is imported when it is needed: ``pip install "toolenv[ray]"``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolenv.errors import ServerError, UsageError
+from toolenv.runner.plan import Job
+from toolenv.runner.remote import CHUNK
+from toolenv.runner.worker import Orders, Played, Worker
+
+OBJECT_STORE_BYTES = 200 * 2**20
+"""Shared memory of a cluster that is started here. Calls and episodes are small and soon taken out of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Where actors run.
+
+    Attributes:
+        address: of an existing cluster; by default what ``RAY_ADDRESS`` names, or else one of this machine.
+        actors: how many share the episodes; by default one per processor of the cluster.
+        gpus: of each actor, for policies that hold a model.
+    """
+
+    address: str | None = None
+    actors: int | None = None
+    gpus: float = 0.0
+
+
+def import_ray() -> Any:
+    """The library.
+
+    Raises:
+        UsageError: it is not installed; names the extra.
+    """
+    # It would tell its makers of this run.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise UsageError(f'--runner ray needs ray ({error}): pip install "toolenv[ray]"') from error
+    return ray
+
+
+class RayCrew:
+    """Actors on a Ray cluster.
+
+    Args:
+        orders: what each actor must know.
+        cluster: where.
+        concurrency: episodes at a time, of all actors together.
+        together: whether the policy decides for many episodes at once.
+
+    Raises:
+        UsageError: ray is not installed, or the cluster has no room for the actors.
+        ServerError: the cluster cannot be reached.
+    """
+
+    def __init__(self, orders: Orders, cluster: Cluster, concurrency: int, *, together: bool = False) -> None:
+        self._ray, self._cluster = import_ray(), cluster
+        errors = self._ray.exceptions
+        self.lost: tuple[type[BaseException], ...] = (
+            errors.RayActorError,
+            errors.WorkerCrashedError,
+            errors.NodeDiedError,
+            errors.ObjectLostError,
+            errors.OutOfMemoryError,
+        )
+        self._actors: list[Any] = []
+        self._ours = not self._ray.is_initialized()
+        if self._ours:
+            self._connect(concurrency)
+        try:
+            self.size = min(concurrency, cluster.actors or self._room())
+            self._check_room()
+            each = -(-concurrency // self.size)
+            # A policy that decides for many episodes gets them in one call, others one in each thread.
+            self.slots, self.chunk = (1, 4 * each) if together else (each, CHUNK)
+            shared = orders.conduct.shared_by(self.size)
+            self._orders = replace(orders, together=each if together else 1, conduct=shared)
+            self._actors = [self._start() for _ in range(self.size)]
+            self._asked = [actor.pid.remote() for actor in self._actors]
+        except BaseException:
+            self.close()
+            raise
+
+    def submit(self, worker: int, jobs: Sequence[Job]) -> Future[Played]:
+        """See :class:`toolenv.runner.remote.Crew`."""
+        future: Future[Played] = self._actors[worker].play.remote(jobs).future()
+        return future
+
+    def replace(self, worker: int) -> None:
+        """See :class:`toolenv.runner.remote.Crew`."""
+        self._actors[worker] = actor = self._start()
+        self._asked[worker] = actor.pid.remote()
+
+    def close(self) -> None:
+        """See :class:`toolenv.runner.remote.Crew`."""
+        actors, self._actors = self._actors, []
+        if not self._ray.is_initialized():  # the program is ending
+            return
+        for actor in actors:
+            self._ray.kill(actor)
+        if self._ours:
+            self._ray.shutdown()
+
+    def pids(self) -> list[int]:
+        """The processes of the actors that are up."""
+        pids = []
+        up, _ = self._ray.wait(self._asked, num_returns=len(self._asked), timeout=0)
+        for answer in up:
+            with suppress(*self.lost):
+                pids.append(int(self._ray.get(answer)))
+        return pids
+
+    def _connect(self, concurrency: int) -> None:
+        address = self._cluster.address or os.environ.get("RAY_ADDRESS")
+        options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+        if not address:
+            actors = min(concurrency, self._cluster.actors or os.cpu_count() or 1)
+            options |= {"num_cpus": actors, "object_store_memory": OBJECT_STORE_BYTES}
+            options |= {"include_dashboard": False}
+        try:
+            self._ray.init(address or "local", **options)
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            raise ServerError(f"no Ray cluster at {address or 'this machine'}: {error}") from error
+
+    def _room(self) -> int:
+        """How many actors fit, if nothing else runs there."""
+        there = self._ray.cluster_resources()
+        fitting = [there.get("CPU", 0.0)]
+        if self._cluster.gpus:
+            fitting.append(there.get("GPU", 0.0) / self._cluster.gpus)
+        return int(min(fitting))
+
+    def _check_room(self) -> None:
+        """Refuse actors that would wait for ever for a place."""
+        room = self._room()
+        if not 0 < self.size <= room:
+            wanted, gpus = self.size or 1, self._cluster.gpus
+            each = f"a processor{f' and {gpus:g} GPUs' if gpus else ''} each"
+            raise UsageError(f"{wanted} Ray actors with {each} do not fit: the cluster has room for {room}")
+
+    def _start(self) -> Any:
+        options = {"max_restarts": 0, "max_task_retries": 0, "max_concurrency": self.slots}
+        remote = self._ray.remote(num_cpus=1, num_gpus=self._cluster.gpus, **options)
+        return remote(_Actor).remote(self._orders)
+
+
+class _Actor(Worker):
+    """A worker that says which process it is."""
+
+    def pid(self) -> int:
+        return os.getpid()

@@ -1,0 +1,110 @@
+"""Where episodes are played: threads, processes or a Ray cluster, by name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from toolenv.errors import UnknownNameError, UsageError
+from toolenv.policy import Policy
+from toolenv.rollout import Rollout
+from toolenv.runner.batched import decides_together
+from toolenv.runner.conduct import CONDUCT, Conduct
+from toolenv.runner.given_up import given_up
+from toolenv.runner.local import run_jobs
+from toolenv.runner.plan import Job
+from toolenv.runner.processes import ProcessCrew
+from toolenv.runner.ray import Cluster, RayCrew, import_ray
+from toolenv.runner.remote import Crew, run_remote
+from toolenv.runner.worker import Orders
+
+RUNNERS = ("local", "processes", "ray")
+ANYWHERE = Cluster()
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace:
+    """Where the episodes of a run are played; no part of what a run is.
+
+    Attributes:
+        runner: one of :data:`RUNNERS`. ``local``: threads of this process, which wait for servers together.
+            ``processes``: of this machine, one episode each, for agents that wait for nothing. ``ray``:
+            actors on a cluster.
+        concurrency: episodes at a time.
+        cluster: of the runner ``ray``.
+        conduct: how they are played.
+
+    Raises:
+        UsageError: no such runner, a concurrency below 1, or settings of ray for another runner.
+    """
+
+    runner: str = "local"
+    concurrency: int = 1
+    cluster: Cluster = ANYWHERE
+    conduct: Conduct = CONDUCT
+
+    def __post_init__(self) -> None:
+        if self.runner not in RUNNERS:
+            raise UnknownNameError("runner", self.runner, RUNNERS)
+        if self.concurrency < 1:
+            raise UsageError(f"concurrency={self.concurrency}: give a whole number of at least 1")
+        if self.runner != "ray" and self.cluster != ANYWHERE:
+            raise UsageError(f"settings of ray are of no use to runner {self.runner!r}; add --runner ray")
+        if self.runner == "ray":
+            import_ray()
+
+
+HERE = Workplace()
+"""This process, one episode at a time."""
+
+
+def run_at(
+    place: Workplace,
+    jobs: Sequence[Job],
+    policy: Policy,
+    make_policy: Callable[[], Policy],
+    env_options: Mapping[str, Any],
+) -> Generator[Rollout]:
+    """Run every job and yield each episode as it ends: the same ones everywhere, in another order.
+
+    Args:
+        place: where.
+        jobs: what to run.
+        policy: who decides, for threads.
+        make_policy: builds it elsewhere; it must survive pickling, e.g. a ``functools.partial``.
+        env_options: keywords of ``gymnasium.make``.
+
+    Raises:
+        UsageError: once the episodes in flight have been yielded, that the policy gave no action.
+        WorkersLost: workers die whatever they play.
+        ServerError: a Ray cluster that cannot be reached.
+    """
+    if place.runner == "local":
+        yield from run_jobs(jobs, policy, env_options, place.concurrency, place.conduct)
+        return
+
+    def give_up(job: Job, why: str) -> Rollout:
+        return given_up(job, why, policy.name, env_options)
+
+    yield from run_remote(jobs, crew_at(place, policy, make_policy, env_options), give_up)
+
+
+def crew_at(
+    place: Workplace, policy: Policy, make_policy: Callable[[], Policy], env_options: Mapping[str, Any]
+) -> Crew:
+    """The workers of a place that is not this process; see :func:`run_at`."""
+    path = tuple(map(os.path.abspath, sys.path))
+    orders = Orders(make_policy, env_options, path, conduct=place.conduct)
+    together = decides_together(policy)
+    if place.runner == "ray":
+        return RayCrew(orders, place.cluster, place.concurrency, together=together)
+    if together:
+        raise UsageError(
+            f"agent {policy.name!r} decides for many episodes at once, and each process would have one of its"
+            " own; take --runner local"
+        )
+    shared = place.conduct.shared_by(place.concurrency)
+    return ProcessCrew(replace(orders, conduct=shared), place.concurrency)

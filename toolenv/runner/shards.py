@@ -1,0 +1,52 @@
+"""The files of a run's episodes: ``episodes.jsonl``, then ``episodes-00001.jsonl``, … as each grows full."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import IO
+
+from toolenv.errors import StoreError
+
+FIRST_SHARD = "episodes.jsonl"
+
+SHARD_BYTES = 256 * 2**20
+"""A file that has grown to so many bytes gets no further line."""
+
+_NAME = re.compile(r"episodes(?:-([0-9]{5,}))?\.jsonl")
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    """The file of that number, from 0; the first has the name that runs with one file have."""
+    return folder / (FIRST_SHARD if number == 0 else f"episodes-{number:05d}.jsonl")
+
+
+def shard_paths(folder: Path) -> list[Path]:
+    """The files that are there, in the order they were filled.
+
+    Raises:
+        StoreError: one in between is missing, and its episodes with it; or the folder cannot be read.
+    """
+    try:
+        names = [match for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {error.strerror or error}") from error
+    there = {int(match[1] or 0) for match in names}
+    for number in range(max(there, default=-1)):
+        if number not in there:
+            raise StoreError(f"{shard_path(folder, number)} is missing; the episodes in it are lost")
+    return [shard_path(folder, number) for number in sorted(there)]
+
+
+def end_of_last_line(file: IO[bytes], end: int, block: int = 1 << 16) -> int:
+    """The position behind the last line break before ``end``; 0 if there is none."""
+    while end > 0:
+        start = max(0, end - block)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return start + found + 1
+        end = start
+    return 0
