@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -40,9 +40,22 @@ def with_coverage(
     """``estimate``, or its withheld form if fewer than 90% of the episodes it should rest on are valid.
 
     A withheld rate has the worst-case bounds ``count / all`` and ``(count + absent) / all``; a mean has none.
+    What only some suites and conditions have, and no valid episode has, is not withheld but absent.
     """
-    valid = sum(one.valid and one.label in metric.over for one in episodes)
-    lost = sum(number for labels, number in absent.items() if labels & metric.over)
+    return covered(estimate, metric, valid_labels(episodes), absent)
+
+
+def valid_labels(episodes: Iterable[Episode]) -> Counter[Label]:
+    """How many valid episodes have each label."""
+    return Counter(one.label for one in episodes if one.valid)
+
+
+def covered(estimate: Estimate, metric: Metric, labels: Mapping[Label, int], absent: Unresolved) -> Estimate:
+    """:func:`with_coverage` of episodes of which ``labels`` are valid."""
+    if metric.table != "main" and estimate.n == 0:
+        return estimate
+    valid = sum(number for label, number in labels.items() if label in metric.over)
+    lost = sum(number for possible, number in absent.items() if possible & metric.over)
     if lost == 0 or valid / (valid + lost) >= COVERAGE_FLOOR:
         return estimate
     low = high = math.nan

@@ -76,8 +76,9 @@ def fcr_bounds(episodes: Iterable[Episode], evidence: LabelEvidence, rule: Rule 
         ``value``: FCR with all labels taken as right, but for those proven wrong (``excluded``).
         ``low``, ``high``: the range; [0, 1] where all labels may be wrong.
     """
+    episodes = episodes if isinstance(episodes, Sequence) else list(episodes)
     plain = rate(
-        infeasible(episodes := list(episodes)),
+        infeasible(episodes),
         lambda one: _continued(one, rule) if evidence.status.get(one.task_id) != "feasible" else None,
     )
     if plain.n == 0:

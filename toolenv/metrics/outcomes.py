@@ -46,6 +46,30 @@ class FlagCount:
     succeeded: int
 
 
+@dataclass(frozen=True, slots=True)
+class ExposureCounts:
+    """Valid episodes with an armed hazard.
+
+    Attributes:
+        armed: all of them.
+        fired: those in which the hazard struck.
+        seen: those whose agent could react to it; only they say something of recovery (FIELD-021).
+    """
+
+    armed: int = 0
+    fired: int = 0
+    seen: int = 0
+
+
+def exposure_counts(episodes: Iterable[Episode]) -> ExposureCounts:
+    """How many valid episodes had a hazard armed, met it, and could react to it."""
+    found = [one.exposure for one in scored(episodes) if one.exposure is not None and one.exposure.armed]
+    return ExposureCounts(len(found), sum(one.fired > 0 for one in found), sum(one.seen > 0 for one in found))
+
+
+NONE_ARMED = ExposureCounts()
+
+
 def outcome(episode: Episode) -> Outcome:
     """How a valid episode ended."""
     if episode.decision == "infeasible":

@@ -7,17 +7,19 @@ import inspect
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import toolenv.metrics
 from toolenv.episode import Episode
 from toolenv.metrics.stats import Estimate
 from toolenv.types import Label
 
-Kind: TypeAlias = Literal["rate", "tokens", "ratio"]
-MetricFunction: TypeAlias = Callable[[Iterable[Episode]], Estimate]
+Kind: TypeAlias = Literal["rate", "tokens", "ratio", "calls"]
+TableName: TypeAlias = Literal["main", "recovery", "failures"]
+MetricFunction: TypeAlias = Callable[..., Estimate]
+"""``function(episodes, **settings)``; ``episodes`` is an iterable of :class:`~toolenv.episode.Episode`."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +27,29 @@ class Metric:
     """A metric: call it with episodes.
 
     Attributes:
-        function: episodes, read once, to estimate. It leaves invalid episodes out.
+        function: episodes, read once, to estimate. It leaves invalid episodes out. Its keyword parameters are
+            settings of a report, with their defaults.
         title: its column's head.
         kind: the unit of its value.
         over: the labels (§4.3) its denominator is made of; tells which missing episodes put it in doubt.
+        table: the table it has its column in.
     """
 
     function: MetricFunction
     title: str
     kind: Kind
     over: frozenset[Label]
+    table: TableName = "main"
 
-    def __call__(self, episodes: Iterable[Episode]) -> Estimate:
-        """The estimate over ``episodes``."""
-        return self.function(episodes)
+    def __call__(self, episodes: Iterable[Episode], **settings: Any) -> Estimate:
+        """The estimate over ``episodes``; settings that it does not have are not for it."""
+        return self.function(episodes, **{name: settings[name] for name in self.settings if name in settings})
+
+    @cached_property
+    def settings(self) -> tuple[str, ...]:
+        """The names of its settings."""
+        parameters = inspect.signature(self.function).parameters.values()
+        return tuple(one.name for one in parameters if one.kind is one.KEYWORD_ONLY)
 
     @property
     def name(self) -> str:
@@ -51,15 +62,18 @@ class Metric:
         return " ".join(inspect.cleandoc(self.function.__doc__ or "").split())
 
 
-def metric(title: str, kind: Kind, *over: Label) -> Callable[[MetricFunction], Metric]:
+def metric(
+    title: str, kind: Kind, *over: Label, table: TableName = "main"
+) -> Callable[[MetricFunction], Metric]:
     """Make a function a metric; a module of ``toolenv.metrics`` needs nothing more to add one.
 
     Args:
         title: its column's head.
         kind: the unit of its value.
         *over: the labels of its denominator.
+        table: the table it has its column in.
     """
-    return lambda function: Metric(function, title, kind, frozenset(over))
+    return lambda function: Metric(function, title, kind, frozenset(over), table)
 
 
 @cache

@@ -1,59 +1,103 @@
-"""Tokens by role in policies made of several, e.g. of the planner and the executor in Table 11.
-
-They need traces, which episodes do not hold: see :func:`toolenv.runner.reading.read_rollouts`.
-"""
+"""Tokens by role in policies made of several, e.g. of the planner and the executor in Table 11."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
-from toolenv.ledger import AGENT, Ledger, add_ledgers, read_ledger
-from toolenv.metrics.select import task_key
-from toolenv.metrics.stats import Estimate, grouped_mean, mean_estimate
+from toolenv.episode import Episode, RoleTokens
+from toolenv.facts.roles import role_usage
+from toolenv.metrics.select import scored, task_key
+from toolenv.metrics.stats import Estimate, grouped_mean, mean_estimate, no_data
 from toolenv.rollout import Rollout
-from toolenv.trace import Trace
-from toolenv.types import Usage
+
+__all__ = [
+    "RoleCosts",
+    "cost_by_role",
+    "early_stops",
+    "role_costs",
+    "role_usage",
+    "task_failures",
+    "tc_early_stop_by_role",
+]
+
+_NOTHING = RoleTokens(0, 0)
 
 
-def role_usage(trace: Trace) -> dict[str, Usage]:
-    """The tokens of an episode by role; together they are ``trace.usage``.
+@dataclass(frozen=True, slots=True)
+class RoleCosts:
+    """Mean tokens that one role spends.
 
-    A policy that is not made of several has one role, ``agent``; tokens of generations that led to no
-    decision (``trace.lost_usage``) count there, too. A role inside a role is named ``outer/inner``.
+    Attributes:
+        early_stop: on an infeasible task rightly stopped on: its part of TC early-stop (Table 11).
+        task_failure: on an infeasible task not stopped on: its part of TC task-failure.
+        episode: on any valid episode.
     """
-    ledgers: list[Ledger] = [read_ledger(step.action) for step in trace.steps]
-    if trace.lost_usage is not None:
-        ledgers.append({AGENT: trace.lost_usage})
-    return add_ledgers(ledgers)
+
+    early_stop: Estimate
+    task_failure: Estimate
+    episode: Estimate
+
+
+def role_costs(episodes: Iterable[Episode]) -> dict[str, RoleCosts]:
+    """What each role spends; empty for policies that are not made of several."""
+    composed = [one for one in episodes if one.roles]
+    if not composed:
+        return {}
+    parts = [cost_by_role(of(composed)) for of in (early_stops, task_failures, scored)]
+    names = dict.fromkeys(role for part in parts for role in part)
+    return {role: RoleCosts(*(part.get(role, no_data()) for part in parts)) for role in names}
+
+
+def early_stops(episodes: Iterable[Episode]) -> Iterator[Episode]:
+    """The episodes that token cost to early stop (§4.3) is about: infeasible tasks rightly stopped on."""
+    return (one for one in scored(episodes) if one.label == one.decision == "infeasible")
+
+
+def task_failures(episodes: Iterable[Episode]) -> Iterator[Episode]:
+    """Those of token cost to task failure (§4.3): infeasible tasks not stopped on."""
+    return (one for one in scored(episodes) if (one.label, one.decision) == ("infeasible", "feasible"))
+
+
+def cost_by_role(episodes: Iterable[Episode]) -> dict[str, Estimate]:
+    """The mean tokens that each role spends on one of ``episodes``.
+
+    A role that took no part in an episode spent 0 there (an executor, where the planner stopped). The values
+    add up to the mean tokens of the episodes: one with an unknown count is left out for every role.
+
+    Args:
+        episodes: of policies made of several; those without roles are left out.
+    """
+    known, excluded = list[Episode](), 0
+    for one in episodes:
+        if one.roles and one.tokens is not None:
+            known.append(one)
+        else:
+            excluded += bool(one.roles)
+    names = dict.fromkeys(role for one in known for role in one.roles)
+    return {role: _mean(role, known, excluded) for role in names}
 
 
 def tc_early_stop_by_role(rollouts: Iterable[Rollout]) -> dict[str, Estimate]:
     """Token cost to early stop (§4.3), split by role: what each role spends on a task rightly stopped on.
 
-    A role that took no part in an episode spent 0 there (an executor, where the planner stopped). The values
-    add up to :func:`toolenv.metrics.tokens.tc_early_stop` of the same episodes: one with an unknown count is
-    left out for every role.
+    The values add up to :func:`toolenv.metrics.tokens.tc_early_stop` of the same episodes. A policy that is
+    not made of several has the one role ``agent``.
 
     Args:
         rollouts: read once; only counts are kept.
     """
-    spent: list[tuple[Hashable, dict[str, Usage]]] = []
-    excluded = 0
-    for one in rollouts:
-        episode = one.episode
-        if not (episode.valid and episode.label == episode.decision == "infeasible"):
-            continue
-        if episode.tokens is None:
-            excluded += 1
-        else:
-            spent.append((task_key(episode), role_usage(one.trace)))
-    roles = dict.fromkeys(role for _, usages in spent for role in usages)
-    return {role: _mean(role, spent, excluded) for role in roles}
+    return cost_by_role(early_stops(_with_roles(one) for one in rollouts))
 
 
-def _mean(role: str, spent: list[tuple[Hashable, dict[str, Usage]]], excluded: int) -> Estimate:
-    usages = [(task, usages.get(role)) for task, usages in spent]
-    counts = [(task, (usage and usage.total_tokens) or 0) for task, usage in usages]
-    estimated = sum(usage is not None and usage.estimated for _, usage in usages)
-    return replace(mean_estimate(grouped_mean(counts)), excluded=excluded, estimated=estimated)
+def _with_roles(one: Rollout) -> Episode:
+    usages = role_usage(one.trace).items()
+    tokens = {role: RoleTokens(use.input_tokens, use.output_tokens, use.estimated) for role, use in usages}
+    return replace(one.episode, roles=tokens)
+
+
+def _mean(role: str, episodes: list[Episode], excluded: int) -> Estimate:
+    spent = [(task_key(one), one.roles.get(role, _NOTHING)) for one in episodes]
+    mean = grouped_mean((task, tokens.total or 0) for task, tokens in spent)
+    estimated = sum(tokens.estimated for _, tokens in spent)
+    return replace(mean_estimate(mean), excluded=excluded, estimated=estimated)

@@ -24,6 +24,11 @@ def infeasible(episodes: Iterable[Episode]) -> Iterator[Episode]:
     return (one for one in scored(episodes) if one.label == "infeasible")
 
 
+def exposed(episodes: Iterable[Episode]) -> Iterator[Episode]:
+    """Those whose agent saw a hazard strike and could still react."""
+    return (one for one in episodes if one.exposure is not None and one.exposure.seen > 0)
+
+
 def task_key(episode: Episode) -> Hashable:
     """What the trials of one task have in common."""
     return (episode.env, episode.task_id)

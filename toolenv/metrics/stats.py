@@ -94,19 +94,34 @@ def grouped_mean(values: Iterable[tuple[Hashable, float]]) -> Mean:
     Returns:
         ``value`` is NaN without values and ``error`` with fewer than two groups.
     """
-    pairs = list(values)
-    n = len(pairs)
-    if not n:
-        return Mean(math.nan, math.nan, 0, 0)
-    mean = math.fsum(value for _, value in pairs) / n
-    residuals: dict[Hashable, float] = {}
-    for group, value in pairs:
-        residuals[group] = residuals.get(group, 0.0) + value - mean
-    groups = len(residuals)
-    if groups < 2:
-        return Mean(mean, math.nan, 0, n)
-    squares = math.fsum(residual**2 for residual in residuals.values())
-    return Mean(mean, math.sqrt(squares * groups / (groups - 1)) / n, groups - 1, n)
+    sums = GroupedSums()
+    for group, value in values:
+        sums.add(group, value)
+    return sums.mean()
+
+
+class GroupedSums:
+    """Values on their way to :func:`grouped_mean`: a sum and a count for each group."""
+
+    def __init__(self) -> None:
+        self._totals: dict[Hashable, tuple[float, int]] = {}
+
+    def add(self, group: Hashable, value: float) -> None:
+        """Take a value in."""
+        total, count = self._totals.get(group, (0, 0))
+        self._totals[group] = total + value, count + 1
+
+    def mean(self) -> Mean:
+        """The mean of what was taken in."""
+        totals = self._totals.values()
+        n, groups = sum(count for _, count in totals), len(totals)
+        if not n:
+            return Mean(math.nan, math.nan, 0, 0)
+        mean = math.fsum(total for total, _ in totals) / n
+        if groups < 2:
+            return Mean(mean, math.nan, 0, n)
+        squares = math.fsum((total - count * mean) ** 2 for total, count in totals)
+        return Mean(mean, math.sqrt(squares * groups / (groups - 1)) / n, groups - 1, n)
 
 
 def mean_estimate(mean: Mean) -> Estimate:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from toolenv.episode import Episode
 from toolenv.metrics.registry import metric
 from toolenv.metrics.select import infeasible, task_key
-from toolenv.metrics.stats import Estimate, Mean, grouped_mean, mean_estimate, ratio_estimate
+from toolenv.metrics.stats import Estimate, GroupedSums, Mean, mean_estimate, ratio_estimate
 from toolenv.types import Label
 
 
@@ -58,14 +59,22 @@ def _cost(arm: _Arm) -> Estimate:
 
 def _arms(episodes: Iterable[Episode]) -> dict[Label, _Arm]:
     """Infeasible episodes by decision; ``"infeasible"`` is a stop."""
-    by_decision: dict[Label, list[Episode]] = {"feasible": [], "infeasible": []}
+    arms = {decision: _Tally() for decision in get_args(Label)}
     for episode in infeasible(episodes):
-        by_decision[episode.decision].append(episode)
-    return {decision: _arm(members) for decision, members in by_decision.items()}
+        arms[episode.decision].add(episode)
+    return {decision: _Arm(one.sums.mean(), one.unknown, one.estimated) for decision, one in arms.items()}
 
 
-def _arm(members: list[Episode]) -> _Arm:
-    known = [(one, one.tokens) for one in members]
-    counts = [(task_key(one), tokens) for one, tokens in known if tokens is not None]
-    estimated = sum(one.estimated_tokens for one, tokens in known if tokens is not None)
-    return _Arm(grouped_mean(counts), len(members) - len(counts), estimated)
+class _Tally:
+    """What an arm has seen so far: a sum for each task, so that it does not grow with the trials."""
+
+    def __init__(self) -> None:
+        self.sums, self.unknown, self.estimated = GroupedSums(), 0, 0
+
+    def add(self, episode: Episode) -> None:
+        tokens = episode.tokens
+        if tokens is None:
+            self.unknown += 1
+            return
+        self.sums.add(task_key(episode), tokens)
+        self.estimated += episode.estimated_tokens

@@ -6,7 +6,6 @@ A server at temperature 0 with a fixed seed still varies with batching: one tria
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -43,12 +42,13 @@ def trials(episodes: Iterable[Episode]) -> Trials:
 
 def task_counts(episodes: Iterable[Episode]) -> dict[str, tuple[int, int]]:
     """(correct trials, trials) of each task; invalid and unassessed episodes are left out."""
-    counts: defaultdict[str, list[bool]] = defaultdict(list)
+    counts: dict[str, tuple[int, int]] = {}
     for episode in scored(episodes):
         right = correct(episode)
         if right is not None:
-            counts[episode.task_id].append(right)
-    return {task: (sum(results), len(results)) for task, results in counts.items()}
+            before, n = counts.get(episode.task_id, (0, 0))
+            counts[episode.task_id] = before + right, n + 1
+    return counts
 
 
 def flipping(counts: TaskCounts) -> Estimate:

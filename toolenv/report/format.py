@@ -36,9 +36,34 @@ def sentence(estimate: Estimate, kind: Kind) -> str:
     return f"{parts.value}{interval}, {parts.n}"
 
 
+def difference_cell(estimate: Estimate, kind: Kind) -> Cell:
+    """A difference as ``+12.5``, ``+3.1 to +21.4``, ``n=445``; of rates in percentage points."""
+    if math.isnan(estimate.value):
+        return Cell("–", "", "n=0")
+    low, high = (_signed(bound, kind) for bound in (estimate.low, estimate.high))
+    interval = "" if math.isnan(estimate.low) else f"{low} to {high}"
+    return Cell(_signed(estimate.value, kind), interval, f"n={estimate.n:,}")
+
+
+def p_value(p: float | None) -> str:
+    """A p-value: ``0.034``, ``<0.001``; empty where there is none."""
+    if p is None:
+        return ""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def _signed(value: float, kind: Kind) -> str:
+    size = abs(value)
+    text = f"{100 * size:.1f}" if kind == "rate" else tokens(size) if kind == "tokens" else f"{size:.2f}"
+    is_zero = not text.strip("0.")
+    return text if is_zero else f"{'+' if value > 0 else '-'}{text}"
+
+
 def _point(value: float, kind: Kind) -> str:
     if kind == "rate":
         return f"{percent(value)}%"
+    if kind == "calls":
+        return f"{value:.2f}"
     return f"{value:.2f}×" if kind == "ratio" else tokens(value)
 
 
@@ -48,7 +73,7 @@ def _interval(estimate: Estimate, kind: Kind) -> str:
         return ""
     if kind == "rate":
         return f"{percent(low)}–{percent(high)}"
-    if kind == "ratio":
+    if kind in ("ratio", "calls"):
         return f"{low:.2f}–{high:.2f}" if high < 1000 else f"{low:.2f}–∞"
     return f"{tokens(low)}–{tokens(high)}"
 

@@ -10,6 +10,7 @@ from toolenv.episode import Episode
 from toolenv.feasibility.annotation.evidence import LabelEvidence
 from toolenv.metrics.label_noise import Rule, fcr_bounds, fcr_certified
 from toolenv.metrics.stats import Estimate
+from toolenv.report.episode_table import EpisodeTable
 from toolenv.report.format import cell
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
@@ -56,7 +57,7 @@ def label_rows(
         for row in rows
         if row.env in evidence and row.metrics["fcr_strict"].n and "fcr_strict" not in row.over_valid
     ]
-    members: dict[tuple[str, str], list[Episode]] = {(row.env, row.agent): [] for row in wanted}
+    members = {(row.env, row.agent): EpisodeTable() for row in wanted}
     for episode in episodes:
         if (episode.env, episode.agent) in members:
             members[episode.env, episode.agent].append(episode)

@@ -10,6 +10,7 @@ from toolenv.metrics.registry import catalogue
 from toolenv.report.format import counted, percent, sentence
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
+from toolenv.report.troubles import trouble_notes
 
 LINE_CHARACTERS = 300
 """How much of an error's last line a note shows."""
@@ -25,7 +26,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
     measured = [row for row in rows if row.metrics["false_stop_rate"].n]
     paired = {(env, row.agent) for row in measured for env in (row.env, *row.pooled)}
     single = [f"{row.env}, {row.agent}: {text}." for row in rows for text in _row_notes(row, paired)]
-    return [*single, *_flag_notes([row for row in rows if not row.pooled])]
+    return [*single, *_told_notes(rows), *_flag_notes([row for row in rows if not row.pooled])]
 
 
 def exclusion_line(env: str, tasks: int, excluded: Mapping[str, int]) -> str:
@@ -69,9 +70,16 @@ def _row_notes(row: Row, paired: set[tuple[str, str]]) -> Iterator[str]:
         )
     if not row.pooled:
         yield from _invalid(row)
+        yield from trouble_notes(row)
         yield from _differing(row)
         yield from _excluded(row)
         yield from _trials(row)
+
+
+def _told_notes(rows: Sequence[Row]) -> Iterator[str]:
+    told = dict.fromkeys(row.agent for row in rows if row.privileged)
+    if told:
+        yield f"told the truth, and so a reference and no result: {', '.join(told)}."
 
 
 def _withheld(row: Row) -> Iterator[str]:

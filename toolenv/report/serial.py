@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
+from toolenv.metrics.roles import RoleCosts
 from toolenv.metrics.stats import Estimate
 from toolenv.metrics.trials import Trials
 from toolenv.report.rows import Row
+from toolenv.report.troubles import troubles_to_json
 
 
 def rows_to_json(rows: Iterable[Row]) -> dict[str, Any]:
@@ -42,7 +44,15 @@ def _row(row: Row) -> dict[str, Any]:
         "flagged": {flag: asdict(count) for flag, count in row.flagged.items()},
         "trials": None if row.trials is None else _trials(row.trials),
         "pooled": list(row.pooled),
+        "privileged": row.privileged,
+        "exposure": asdict(row.exposure),
+        "roles": {role: _role(costs) for role, costs in row.roles.items()},
+        "troubles": troubles_to_json(row.troubles),
     }
+
+
+def _role(costs: RoleCosts) -> dict[str, Any]:
+    return {name: estimate_to_json(getattr(costs, name)) for name in costs.__slots__}
 
 
 def _trials(trials: Trials) -> dict[str, Any]:

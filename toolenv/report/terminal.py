@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from toolenv.metrics.registry import Metric, catalogue
-from toolenv.report.format import cell
+from toolenv.metrics.registry import Kind, Metric, TableName, catalogue
+from toolenv.metrics.stats import Estimate
+from toolenv.report.format import Cell, cell
 from toolenv.report.notes import CAPTION, notes
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
+from toolenv.report.troubles import render_troubles
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -19,6 +21,15 @@ if TYPE_CHECKING:
 
 WIDE = 110
 """Columns that all metrics fit into."""
+
+TOLD = "told the truth"
+"""What stands below the name of an agent that is told the truth: its rows are references, no results."""
+
+TITLES: Mapping[TableName, str] = {
+    "main": "{}",
+    "recovery": "{}: accuracy, and what follows the first failed call",
+    "failures": "{}: behaviour in failed episodes",
+}
 
 OUTCOME_HEADS = {
     "stop": "stop",
@@ -31,7 +42,9 @@ OUTCOME_HEADS = {
 
 
 def render_rows(rows: Sequence[Row], width: int = WIDE) -> Group:
-    """A table of metrics for each env, then counts and notes, for ``rich.print`` or a console.
+    """Tables of metrics for each env, then counts and notes, for ``rich.print`` or a console.
+
+    What paper 2 measures has tables of its own, below an env whose episodes have something to say of it.
 
     Names come from users and servers: they are shown as plain text, markup and control characters inert.
 
@@ -47,26 +60,53 @@ def render_rows(rows: Sequence[Row], width: int = WIDE) -> Group:
     grouped = [(env, list(members)) for env, members in groupby(rows, lambda row: row.env)]
     tables = [table for env, members in grouped for table in _metrics_tables(env, members, width)]
     lines = [Text(f"• {safe_line(note, 1000)}") for note in notes(rows)]
-    return Group(*tables, Text(CAPTION + "\n", style="dim"), _counts_table(rows), *lines)
+    wrong = render_troubles(rows)
+    below = [_counts_table(rows), *([] if wrong is None else [wrong])]
+    return Group(*tables, Text(CAPTION + "\n", style="dim"), *below, *lines)
 
 
 def _metrics_tables(env: str, rows: Sequence[Row], width: int) -> Iterator[Table]:
-    shown = [metric for metric in catalogue().values() if _is_shown(metric, rows)]
-    rates = [metric for metric in shown if metric.kind == "rate"]
-    costs = [metric for metric in shown if metric.kind != "rate"]
-    parts = [shown] if width >= WIDE else [rates, costs]
-    yield from (_metrics_table(env, rows, part) for part in parts if part)
+    for name, title in TITLES.items():
+        if name != "main" and not tells_of(rows, name):
+            continue
+        shown = [one for one in catalogue().values() if one.table == name and _is_shown(one, rows)]
+        rates = [metric for metric in shown if metric.kind == "rate"]
+        others = [metric for metric in shown if metric.kind != "rate"]
+        parts = [shown] if width >= WIDE else [rates, others]
+        yield from (_metrics_table(title.format(safe_line(env)), rows, part, name) for part in parts if part)
 
 
-def _metrics_table(env: str, rows: Sequence[Row], shown: Sequence[Metric]) -> Table:
-    table = _table(safe_line(env))
+def tells_of(rows: Sequence[Row], table: TableName) -> bool:
+    """Whether rows have anything for one of paper 2's tables: accuracy, or an armed hazard."""
+    armed = any(row.exposure.armed for row in rows)
+    return armed or (table == "recovery" and any(row.metrics["accuracy"].n for row in rows))
+
+
+def _metrics_table(
+    title: str, rows: Sequence[Row], shown: Sequence[Metric], name: TableName = "main"
+) -> Table:
+    table = plain_table(title)
     table.add_column("agent", overflow="fold", min_width=12)
-    table.add_column("planned\nvalid\ninvalid", justify="right", overflow="fold")
+    heads, counts = _COUNTS[name]
+    table.add_column(heads, justify="right", overflow="fold")
     for metric in shown:
         table.add_column(metric.title.replace(" ", "\n", 1), justify="right", overflow="fold")
     for row in rows:
-        table.add_row(_safe_name(row.agent), _episodes(row), *(_metric_text(row, metric) for metric in shown))
+        numbers = "\n".join(f"{number:,}" for number in counts(row))
+        table.add_row(
+            agent_text(row), numbers, *(estimate_text(row.metrics[one.name], one.kind) for one in shown)
+        )
     return table
+
+
+_COUNTS: Mapping[TableName, tuple[str, Callable[[Row], tuple[int, ...]]]] = {
+    "main": ("planned\nvalid\ninvalid", lambda row: (row.planned, row.valid, row.invalid)),
+    "recovery": (
+        "armed\nfired\nseen",
+        lambda row: (row.exposure.armed, row.exposure.fired, row.exposure.seen),
+    ),
+    "failures": ("failed", lambda row: (row.metrics["early_abandonment"].n,)),
+}
 
 
 def _is_shown(metric: Metric, rows: Sequence[Row]) -> bool:
@@ -76,36 +116,41 @@ def _is_shown(metric: Metric, rows: Sequence[Row]) -> bool:
     return any(one.n or one.withheld for one in estimates)
 
 
-def _safe_name(name: str) -> Text:
+def safe_name(name: str) -> Text:
     """A name as plain text on one line."""
     from rich.text import Text
 
     return Text(safe_line(name))
 
 
-def _episodes(row: Row) -> Text:
+def agent_text(row: Row) -> Text:
+    """An agent's name, and whether it was told the truth."""
+    name = safe_name(row.agent)
+    return name.append(f"\n{TOLD}", style="dim") if row.privileged else name
+
+
+def estimate_text(estimate: Estimate, kind: Kind) -> Text:
+    """Value, interval and n below each other."""
+    return lines_of(cell(estimate, kind))
+
+
+def lines_of(parts: Cell) -> Text:
+    """The texts of a cell below each other."""
     from rich.text import Text
 
-    return Text(f"{row.planned:,}\n{row.valid:,}\n{row.invalid:,}")
-
-
-def _metric_text(row: Row, metric: Metric) -> Text:
-    from rich.text import Text
-
-    parts = cell(row.metrics[metric.name], metric.kind)
     lines = [Text(parts.value, style="bold"), Text(parts.interval), Text(parts.n, style="dim")]
     return Text("\n").join(line for line in lines if line.plain)
 
 
 def _counts_table(rows: Sequence[Row]) -> Table:
-    table = _table("How valid episodes ended, and what is known of their tokens")
+    table = plain_table("How valid episodes ended, and what is known of their tokens")
     table.add_column("environment\nagent", overflow="fold", min_width=28)
     outcomes = [OUTCOME_HEADS.get(name, name) for name in rows[0].outcomes]
     for head in [*outcomes, "tokens\nexact", "tokens\nestimated", "tokens\nunknown"]:
         table.add_column(head, justify="right")
     for row in rows:
         if not row.pooled:
-            table.add_row(_safe_name(row.env).append("\n").append(_safe_name(row.agent)), *_counts(row))
+            table.add_row(safe_name(row.env).append("\n").append(safe_name(row.agent)), *_counts(row))
     return table
 
 
@@ -114,7 +159,8 @@ def _counts(row: Row) -> Iterator[str]:
         yield f"{number:,}"
 
 
-def _table(title: str) -> Table:
+def plain_table(title: str) -> Table:
+    """An empty table in the style of all."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -9,6 +9,8 @@ import pytest
 
 import toolenv.metrics
 from toolenv.episode import Episode
+from toolenv.metrics.comparison import QUANTITIES
+from toolenv.metrics.dimensions import DIMENSIONS
 from toolenv.metrics.registry import catalogue, metric
 from toolenv.metrics.stats import Estimate, no_data
 
@@ -22,16 +24,46 @@ NAMES = [
     "tc_task_failure",
     "tc_ratio",
 ]
-"""DESIGN.md, handles for inspection."""
+"""DESIGN.md, handles for inspection: the main table, in the order of its columns."""
+
+OF_PAPER_2 = {
+    "recovery": [
+        "accuracy",
+        "exposure_rate",
+        "accuracy_exposed",
+        "first_action_retry",
+        "first_action_switch",
+        "first_action_other",
+        "first_action_stop",
+        "post_error_calls",
+        "call_expansion",
+    ],
+    "failures": [
+        "ineffective_continuation",
+        "early_abandonment",
+        "under_utilization",
+        "answer_synthesis_failure",
+    ],
+}
+"""docs/metrics.md: the tables of paper 2."""
 
 
 def test_the_promised_metrics_exist_and_are_defined() -> None:
-    assert list(catalogue()) == NAMES
+    tables: dict[str, list[str]] = {}
+    for one in catalogue().values():
+        tables.setdefault(one.table, []).append(one.name)
+    assert tables == {"main": NAMES, **OF_PAPER_2}
     for one in catalogue().values():
         assert one.title
         assert len(one.definition) > 40
         assert "\n" not in one.definition
         assert one.over <= {"feasible", "infeasible"}
+
+
+def test_the_docs_define_every_name() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "metrics.md").read_text(encoding="utf-8")
+    names = [*catalogue(), *(one.name for one in QUANTITIES), *DIMENSIONS]
+    assert [name for name in names if f"`{name}`" not in text] == []
 
 
 def test_a_decorated_function_is_still_a_function_of_episodes() -> None:
@@ -60,7 +92,7 @@ def test_a_new_module_is_all_a_new_metric_takes(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "zz_new.py").write_text(METRIC.format(name="brand_new"))
     monkeypatch.setattr(toolenv.metrics, "__path__", [*toolenv.metrics.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, "toolenv.metrics.zz_new", raising=False)
-    assert list(catalogue.__wrapped__()) == [*NAMES, "brand_new"]
+    assert list(catalogue.__wrapped__()) == [*catalogue(), "brand_new"]
     monkeypatch.delitem(sys.modules, "toolenv.metrics.zz_new")
     monkeypatch.delattr(toolenv.metrics, "zz_new")
 

@@ -1,0 +1,168 @@
+"""What two sets of episodes of the same tasks differ in: agents, or conditions (degradation, paper 2, §3)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeAlias
+
+from toolenv.episode import Episode
+from toolenv.metrics.paired import PairCounts, mcnemar, mean_difference, paired_difference
+from toolenv.metrics.registry import Kind
+from toolenv.metrics.select import correct, rate, task_key
+from toolenv.metrics.stats import Estimate, grouped_mean, mean_estimate, no_data
+
+EpisodePair: TypeAlias = tuple[Episode, Episode]
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How two sets of episodes match by task and trial.
+
+    Attributes:
+        pairs: how many pairs there are of which both are valid.
+        only_first, only_second: how many valid episodes of one set have no valid partner in the other.
+        other_seeds: how many pairs were played with different seeds.
+    """
+
+    pairs: int
+    only_first: int
+    only_second: int
+    other_seeds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One quantity over pairs of episodes.
+
+    Attributes:
+        first, second: each side's own estimate over the pairs.
+        difference: first less second, paired by task.
+        p: of no difference, exact: McNemar's, which over tasks with several trials is the sign test of the
+            tasks. ``None`` for means and without data.
+        pairs: pairs by which side is true, for rates.
+        excluded: pairs in which the quantity has no meaning, or is unknown, on either side.
+    """
+
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    p: float | None = None
+    pairs: PairCounts | None = None
+    excluded: int = 0
+
+
+class Quantity(NamedTuple):
+    """Something to compare.
+
+    Attributes:
+        name, title: the metric's.
+        kind: ``rate``, or the unit of a mean.
+        of: its value in an episode; ``None`` where it has none.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    of: Callable[[Episode], bool | float | None]
+
+
+def _when_feasible(value: Callable[[Episode], bool | None]) -> Callable[[Episode], bool | None]:
+    return lambda one: value(one) if one.label == "feasible" else None
+
+
+def _when_infeasible(value: Callable[[Episode], bool | None]) -> Callable[[Episode], bool | None]:
+    return lambda one: value(one) if one.label == "infeasible" else None
+
+
+QUANTITIES: tuple[Quantity, ...] = (
+    Quantity("sr", "SR", "rate", _when_feasible(lambda one: one.success)),
+    Quantity("accuracy", "Accuracy", "rate", _when_feasible(lambda one: one.accurate)),
+    Quantity("fcr_strict", "FCR strict", "rate", _when_infeasible(lambda one: one.decision == "feasible")),
+    Quantity(
+        "fcr_lenient", "FCR lenient", "rate", _when_infeasible(lambda one: one.lenient_decision == "feasible")
+    ),
+    Quantity(
+        "false_stop_rate", "False stop", "rate", _when_feasible(lambda one: one.decision == "infeasible")
+    ),
+    Quantity("fass", "FASS", "rate", correct),
+    Quantity("tokens", "Tokens", "tokens", lambda one: one.tokens),
+    Quantity("calls", "Calls", "calls", lambda one: one.calls),
+)
+"""What ``toolenv compare`` compares: the metrics of these names, episode by episode."""
+
+ACHIEVED = Quantity("achieved", "V", "rate", _when_feasible(lambda one: one.achieved))
+"""V: accuracy where the suite tells it apart, success elsewhere."""
+
+
+def match(first: Iterable[Episode], second: Iterable[Episode]) -> tuple[list[EpisodePair], Matching]:
+    """The pairs of valid episodes of two sets, by task and trial, in the order of the first; and counts.
+
+    Args:
+        first, second: each of one env and agent.
+    """
+    theirs = {(one.task_id, one.trial): one for one in second if one.valid}
+    pairs, only_first = list[EpisodePair](), 0
+    for one in first:
+        other = theirs.get((one.task_id, one.trial)) if one.valid else None
+        if other is not None:
+            pairs.append((one, other))
+        else:
+            only_first += one.valid
+    other_seeds = sum(one.seed != other.seed for one, other in pairs)
+    return pairs, Matching(len(pairs), only_first, len(theirs) - len(pairs), other_seeds)
+
+
+def compare(pairs: Sequence[EpisodePair], quantity: Quantity) -> Comparison:
+    """Compare one quantity over pairs of episodes."""
+    found = [(one, other, quantity.of(one), quantity.of(other)) for one, other in pairs]
+    known = [(one, other, a, b) for one, other, a, b in found if a is not None and b is not None]
+    excluded = len(found) - len(known)
+    if not known:
+        return Comparison(no_data(), no_data(), no_data(), excluded=excluded)
+    if quantity.kind == "rate":
+        tallied = [(task_key(one), bool(a), bool(b)) for one, _, a, b in known]
+        sides = [one for one, *_ in known], [other for _, other, *_ in known]
+        return replace(_rates(tallied, *sides, quantity), excluded=excluded)
+    return replace(_means([(task_key(one), a, b) for one, _, a, b in known]), excluded=excluded)
+
+
+def _rates(
+    tallied: Sequence[tuple[Hashable, bool, bool]],
+    first: Sequence[Episode],
+    second: Sequence[Episode],
+    quantity: Quantity,
+) -> Comparison:
+    outcomes = [(a, b) for _, a, b in tallied]
+    counts = [outcomes.count(one) for one in ((True, True), (True, False), (False, True), (False, False))]
+    by_task: defaultdict[Hashable, int] = defaultdict(int)
+    for task, a, b in tallied:
+        by_task[task] += a - b
+    scale = len(by_task) / len(tallied)
+    difference = paired_difference(PairCounts(*(scale * count for count in counts)))
+    if scale < 1:
+        difference = replace(difference, method=f"{difference.method}, over tasks")
+    return Comparison(
+        first=rate(first, _as_bool(quantity)),
+        second=rate(second, _as_bool(quantity)),
+        difference=replace(difference, n=len(tallied)),
+        p=mcnemar(sum(one > 0 for one in by_task.values()), sum(one < 0 for one in by_task.values())),
+        pairs=PairCounts(*counts),
+    )
+
+
+def _as_bool(quantity: Quantity) -> Callable[[Episode], bool | None]:
+    def outcome(one: Episode) -> bool | None:
+        value = quantity.of(one)
+        return None if value is None else bool(value)
+
+    return outcome
+
+
+def _means(known: Sequence[tuple[Hashable, float, float]]) -> Comparison:
+    return Comparison(
+        first=mean_estimate(grouped_mean((task, a) for task, a, _ in known)),
+        second=mean_estimate(grouped_mean((task, b) for task, _, b in known)),
+        difference=mean_difference((task, a - b) for task, a, b in known),
+    )
