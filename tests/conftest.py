@@ -9,9 +9,10 @@ from typing import TypeVar
 
 import pytest
 
-from tests.support.real_model import real_server
+from tests.support.real_model import real_folder, real_server
+from tests.support.vllm_venv import vllm_python
 
-__all__ = ["bfcl_package", "real_server", "shared_datasets"]
+__all__ = ["bfcl_package", "real_folder", "real_server", "shared_datasets", "vllm_python"]
 
 ROOT = Path(__file__).parent.parent
 ReportT = TypeVar("ReportT", pytest.TestReport, pytest.CollectReport)

@@ -26,25 +26,30 @@ SUPPORT = (
     "model_server",
     "names",
     "plan",
+    "quick",
     "received",
     "rendering",
     "hashed_json",
     "hygiene",
     "sampling",
+    "sandbox",
     "schema",
     "seeding",
     "stopping",
     "transcript",
+    "trouble",
     "units",
     "usage",
 )
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
+    ("read_only",),
     ("types",),
     SUPPORT,
     ("task",),
     ("trace",),
+    ("facts",),
     ("episode",),
     ("judge",),
     ("feasibility.manifest",),
@@ -53,13 +58,13 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("masks",),
     ("hazards",),
     ("user",),
-    ("source", "hazard_source"),
-    ("live",),
+    ("source",),
+    ("live", "replay"),
     ("spaces",),
     ("env",),
     ("vector",),
     ("wrappers",),
-    ("policy",),
+    ("policy", "deliberation"),
     ("rollout",),
     ("validation",),
     ("runner",),
@@ -76,7 +81,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 A new top-level module of ``toolenv`` gets its place here; a file inside a listed package has one already.
 """
 
-AGENTS_MAY_IMPORT = frozenset({"errors", "types", "task", "policy", *SUPPORT})
+AGENTS_MAY_IMPORT = frozenset({"errors", "read_only", "types", "task", "policy", "deliberation", *SUPPORT})
 ABOVE_TOOLENV = frozenset({"agents", "toolenv.agents", "envs_registry"})
 MAY_IMPORT_ABOVE = frozenset({"__init__", "cli"})
 PROJECT = frozenset({"toolenv", "envs_registry", "agents", "benchmarks", "tests"})

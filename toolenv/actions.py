@@ -49,6 +49,8 @@ def problem_of(action: object) -> str:
 
 
 def _problem_of_calls(action: ToolCalls) -> str:
+    if type(action.calls) is tuple and all(map(_is_plain, action.calls)):
+        return _problem_of_text("ToolCalls.text", action.text)
     if not isinstance(action.calls, tuple | list):
         return f"ToolCalls.calls is {_shown(action.calls)}, no tuple of ToolCall"
     for number, call in enumerate(action.calls):
@@ -60,6 +62,15 @@ def _problem_of_calls(action: ToolCalls) -> str:
             wrong = next(name for name in _CALL_TEXTS if not isinstance(getattr(call, name), str))
             return f"ToolCalls.calls[{number}].{wrong} is {_shown(getattr(call, wrong))}, no str"
     return _problem_of_text("ToolCalls.text", action.text)
+
+
+def _is_plain(call: Any) -> bool:
+    """Whether a call is beyond doubt; told faster than what is wrong with it."""
+    return (
+        type(call) is ToolCall
+        and type(call.arguments) is dict
+        and type(call.name) is type(call.id) is type(call.problem) is str
+    )
 
 
 def _problem_of_text(name: str, text: object) -> str:

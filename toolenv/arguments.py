@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from toolenv.errors import SchemaError
 from toolenv.json_values import UnusableValueError, clean_json
+from toolenv.read_only import thawed
 from toolenv.types import ToolSpec
 
 if TYPE_CHECKING:
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
 
     from toolenv.kernel.protocol import ArgumentPolicy
 
-__all__ = ["ArgumentChecker", "Checked", "UnusableValueError", "check_arguments", "checker_for", "clean_json"]
+__all__ = [
+    "ArgumentChecker",
+    "Checked",
+    "UnusableValueError",
+    "check_arguments",
+    "checker_for",
+    "clean_json",
+    "fits",
+]
 
 MAX_SHOWN = 200
 """Characters of a bad value, or of what was expected instead, that an agent is shown."""
@@ -76,16 +85,25 @@ def check_arguments(tool: ToolSpec, arguments: Mapping[str, Any], policy: Argume
     Raises:
         SchemaError: the tool's schema cannot be used.
     """
+    if type(arguments) is not dict:
+        arguments = dict(arguments)
+    if fits(tool, arguments, policy):
+        return Checked(arguments)
+    return checker_for(tool).answer(arguments, policy)
+
+
+def fits(tool: ToolSpec, arguments: dict[str, Any], policy: ArgumentPolicy) -> bool:
+    """Whether arguments are beyond doubt: :func:`check_arguments` would give them back as they are.
+
+    Raises:
+        SchemaError: the tool's schema cannot be used.
+    """
     checker = _checkers.get(id(tool))
     if checker is None or checker.tool is not tool:
         checker = checker_for(tool)
-    if type(arguments) is not dict:
-        arguments = dict(arguments)
-    if checker.is_valid(arguments) and (
+    return checker.is_valid(arguments) and (
         policy != "coerce" or not checker.has_integers or _NOT_PLAIN.isdisjoint(map(type, arguments.values()))
-    ):
-        return Checked(arguments)
-    return checker.answer(arguments, policy)
+    )
 
 
 def checker_for(tool: ToolSpec) -> ArgumentChecker:
@@ -126,7 +144,7 @@ class ArgumentChecker:
 
     def __init__(self, tool: ToolSpec) -> None:
         self.tool = tool
-        self._schema = _closed(tool.parameters)
+        self._schema = _closed(thawed(tool.parameters))
         self._validator = _compile(self._schema, tool)
         self._parts: Draft202012Validator | None = None
         self.is_valid = self._validator.is_valid
@@ -179,13 +197,13 @@ class ArgumentChecker:
                 yield problem
 
 
-def _closed(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _closed(parameters: dict[str, Any]) -> dict[str, Any]:
     """The schema calls are checked against.
 
     Unknown parameters are refused where it declares some and leaves the names closed; null is accepted
     where it is the default, as upstream's ground truth does.
     """
-    schema: dict[str, Any] = _with_null_defaults(dict(parameters))
+    schema: dict[str, Any] = _with_null_defaults(parameters)
     if "properties" in schema and _OPEN_KEYWORDS.isdisjoint(schema):
         schema["additionalProperties"] = False
     return schema

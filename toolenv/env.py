@@ -10,16 +10,18 @@ import numpy
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 
-from toolenv.actions import check_action
+from toolenv.actions import check_action, problem_of
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.judge import judge
 from toolenv.live import LiveEpisode
+from toolenv.replay import replay
 from toolenv.seeding import episode_seed
 from toolenv.source import TaskSource
 from toolenv.spaces import ActionSpace, ObservationSpace
 from toolenv.task import Task
 from toolenv.trace import Ending, Trace
 from toolenv.transcript import render_conversation
+from toolenv.trouble import NO_TROUBLE, Trouble
 from toolenv.types import Action, Observation, ToolSpec, Usage
 
 
@@ -94,20 +96,30 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
 
         Args:
             seed: starts a new sequence of episodes; ``None`` goes on with the last one.
-            options: ``{"task_id": …}`` names the task; nothing else is known.
+            options: ``{"task_id": …}`` names the task. ``{"trace": …}`` starts where a recorded episode
+                ended, with its task and seed; :meth:`go_on` comes next. Nothing else is known.
 
         Raises:
             UsageError: a seed that is no whole number of at least 0, or an unknown option or task.
+            ReplayError: a trace that does not repeat.
             ServerError: a simulated user's model failed to open the conversation.
         """
         if seed is not None:
             self._reseed(seed)
         self._episode += 1
-        drawn = episode_seed(self.np_random_seed, self._episode)
+        recorded: Trace | None = (options or {}).get("trace")
+        drawn = recorded.seed if recorded else episode_seed(self.np_random_seed, self._episode)
         self._live = LiveEpisode(self.source, self._choose(options, drawn), drawn)
-        if self.source.user is not None:
+        if recorded:
+            replay(self._live, recorded)
+        elif self.source.user is not None:
             self._live.open(self.source.user)
         return self._live.observe(), {}
+
+    def go_on(self, arm: str, message: str, decisions: int) -> Observation:
+        """Reopen the episode, which has ended; see :meth:`toolenv.live.LiveEpisode.go_on`."""
+        self._current().go_on(arm, message, decisions)
+        return self._current().observe()
 
     def step(self, action: Action) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Take one decision.
@@ -119,7 +131,9 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         live = self._current()
         if live.ending != "running":
             raise ResetNeeded("the episode is over: call reset() before step()")
-        live.take(check_action(action, "the caller of step()"))
+        if problem_of(action):
+            check_action(action, "the caller of step()")  # raises
+        live.take(action)
         if live.ending == "running":
             return live.observe(), 0.0, False, False, {}
         return self._finish(live)
@@ -128,20 +142,31 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         """The conversation as text in mode ``"ansi"``, else ``None``."""
         return render_conversation(self._current().observe()) if self.render_mode == "ansi" else None
 
-    def abort(self, ending: Ending, error: str, usage: Usage | None = None) -> dict[str, Any]:
+    def close(self) -> None:
+        """Let go of what the episode's world holds, such as a process; the episode can still be looked at."""
+        close = None if self._live is None else getattr(self._live.world, "close", None)
+        if close is not None:
+            close()
+        super().close()
+
+    def abort(
+        self, ending: Ending, error: str, usage: Usage | None = None, trouble: Trouble = NO_TROUBLE
+    ) -> dict[str, Any]:
         """End the episode because no decision came, and return its last ``info``.
 
         Args:
-            ending: ``server_error``, ``agent_error`` or ``context_window``.
+            ending: ``server_error``, ``deadline``, ``agent_error`` or ``context_window``.
             error: the message or traceback.
             usage: tokens of the generations that led to no decision.
+            trouble: what happened, where the ending does not say it.
         """
         live = self._current()
-        live.end(ending, error, usage)
+        live.end(ending, error, usage, trouble)
         return self._finish(live)[4]
 
     def _reseed(self, seed: int) -> None:
-        if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        whole = type(seed) is int or (isinstance(seed, Integral) and not isinstance(seed, bool))
+        if not whole or seed < 0:
             raise UsageError(f"seed={seed!r}: give a whole number of at least 0")
         self._np_random_seed, self._generator, self._episode = int(seed), None, -1
 
@@ -149,9 +174,10 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         if not options:
             return self.source.draw(seed)
         for name in options:
-            if name != "task_id":
-                raise UnknownNameError("reset option", name, ["task_id"])
-        return self.source.get(options["task_id"], seed)
+            if name not in ("task_id", "trace"):
+                raise UnknownNameError("reset option", name, ["task_id", "trace"])
+        task_id = options["trace"].task_id if "trace" in options else options["task_id"]
+        return self.source.get(task_id, seed)
 
     def _finish(self, live: LiveEpisode) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         verdict = judge(live.task, live.trace)

@@ -11,9 +11,12 @@
     │   └── DataCorruptError    present, but not what the manifest says
     ├── StoreError              a run directory that cannot be written, resumed or read
     ├── ServerError             a model server failed; the episode is invalid
-    │   └── PreflightError      … before any work was done
+    │   ├── PreflightError      … before any work was done
+    │   └── DeadlineError       … or was too slow: the episode ran out of time
+    ├── SandboxUnavailableError this machine cannot wall untrusted code in, so none is run
     ├── ContextWindowError      the conversation no longer fits the model; the episode failed, validly
-    └── ToolFault               a bug inside a tool: the environment's fault, never the agent's
+    ├── ToolFault               a bug inside a tool: the environment's fault, never the agent's
+    └── ReplayError             a recorded episode does not repeat: the environment's fault, too
 
     ToolError                   not an error of ours: a tool's *designed* failure, shown to the agent
 
@@ -90,15 +93,28 @@ class ServerError(ToolEnvError):
 
     Attributes:
         usage: a :class:`toolenv.types.Usage` with the tokens of the failed attempts, or ``None``.
+        trouble: what happened, of :data:`toolenv.trouble.TROUBLES`.
+        role: whose server it was, in a policy made of several, or ``user``, ``simulator``; mostly ``""``.
+        ledger: ``usage`` by role, where there are roles.
     """
 
-    def __init__(self, message: str, usage: Any = None) -> None:
+    def __init__(
+        self, message: str, usage: Any = None, *, trouble: str = "server/other", role: str = ""
+    ) -> None:
         super().__init__(message)
-        self.usage = usage
+        self.usage, self.trouble, self.role = usage, trouble, role
+        self.ledger: dict[str, Any] = {}
 
 
 class PreflightError(ServerError):
     """The one request made before a run failed, so that no episode was started."""
+
+
+class DeadlineError(ServerError):
+    """An episode's time ran out while it waited for a server. It is invalid, and not played again."""
+
+    def __init__(self, message: str, usage: Any = None, *, role: str = "") -> None:
+        super().__init__(message, usage, trouble="budget/deadline", role=role)
 
 
 class ContextWindowError(ToolEnvError):
@@ -108,15 +124,39 @@ class ContextWindowError(ToolEnvError):
 
     Attributes:
         usage: a :class:`toolenv.types.Usage` with the tokens of the failed attempts, or ``None``.
+        trouble, role, ledger: as of :class:`ServerError`.
     """
 
-    def __init__(self, message: str, usage: Any = None) -> None:
+    def __init__(self, message: str, usage: Any = None, *, role: str = "") -> None:
         super().__init__(message)
-        self.usage = usage
+        self.usage, self.trouble, self.role = usage, "budget/context_window", role
+        self.ledger: dict[str, Any] = {}
+
+
+class SandboxUnavailableError(ToolEnvError):
+    """The machine offers too little to wall untrusted code in; nothing was run."""
+
+
+def server_error_of(role: str, error: ServerError | ContextWindowError, whose: str) -> ServerError:
+    """The failure of a server behind the world, such as a simulated user's, as one that is not the agent's.
+
+    Args:
+        role: who asked it.
+        error: what happened. A deadline stays one; an outgrown context is no outcome of the agent's.
+        whose: words to put before the message.
+    """
+    told = f"{whose}: {error}"
+    if isinstance(error, DeadlineError):
+        return DeadlineError(told, error.usage, role=role)
+    return ServerError(told, error.usage, trouble=error.trouble, role=role)
 
 
 class ToolFault(ToolEnvError):
     """A bug inside a tool: the environment is at fault and the episode is invalid."""
+
+
+class ReplayError(ToolEnvError):
+    """A recorded episode, played again, meets other results: its tools or its data are not what they were."""
 
 
 class ToolError(Exception):

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
 from toolenv.rendering import cut
-from toolenv.types import Action, Malformed, Stop
+from toolenv.types import Action, Malformed, Message, Stop, ToolCalls
 
 TEXT_LIMIT = 200_000
 """Characters of an agent's own text that are kept."""
@@ -42,6 +42,10 @@ def clean_raw(raw: Any) -> Any:
 
 def clean_action(action: Action) -> Action:
     """The action with its texts and ``raw`` cleaned; the same object where there was nothing to clean."""
+    if isinstance(action, (ToolCalls, Message)) and action.raw is None:
+        text = action.text
+        if text.isascii() and len(text) <= TEXT_LIMIT:
+            return action
     if isinstance(action, Malformed):
         text, why, record = clean_text(action.raw), clean_text(action.why), clean_raw(action.record)
         unchanged = text is action.raw and why is action.why and record is action.record

@@ -46,9 +46,10 @@ def clean_json(value: Any) -> tuple[Any, bool]:
 def copy_json(value: Any) -> Any:
     """An independent copy of a value that :func:`clean_json` has made."""
     if type(value) is dict:
-        if _CONTAINERS.isdisjoint(map(type, value.values())):
-            return value.copy()
-        return {key: copy_json(item) for key, item in value.items()}
+        for item in value.values():
+            if type(item) in _CONTAINERS:
+                return {key: copy_json(item) for key, item in value.items()}
+        return value.copy()
     return [copy_json(item) for item in value] if type(value) is list else value
 
 

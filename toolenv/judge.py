@@ -6,12 +6,17 @@ The environment's reward, offline re-scoring and every table call :func:`judge`.
 from __future__ import annotations
 
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolenv.task import Score, Task
 from toolenv.trace import INVALID_ENDINGS, Trace
 from toolenv.types import Label, Malformed, Message, Stop
+
+if TYPE_CHECKING:
+    from toolenv.stopping import StopMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,10 @@ class Verdict(NamedTuple):
         reward: ``None`` for an invalid episode.
         valid: ``False`` if infrastructure failed: such an episode is no outcome.
         why: why it is no success, for people.
+        accurate: paper 2's accuracy: the final state matches, or the final message holds the answer.
+            ``None`` of infeasible tasks and invalid episodes, and where the suite does not tell it apart
+            (see :class:`toolenv.task.TellsAccuracy`). A stop, or running out of decisions, is never
+            accurate; a success always is.
     """
 
     label: Label
@@ -83,6 +92,7 @@ class Verdict(NamedTuple):
     reward: float | None
     valid: bool
     why: str = ""
+    accurate: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """A fresh plain dict."""
@@ -95,8 +105,9 @@ def judge(task: Task, trace: Trace, rewards: RewardTable = DEFAULT_REWARDS) -> V
     valid = trace.ending not in INVALID_ENDINGS
     try:
         score = _score(task, trace, decision) if valid else Score(None, trace.error)
+        accurate = _accurate(task, trace, decision, score) if valid else None
     except Exception:  # a broken grader must not lose the episode, nor pass for a failure of the agent
-        valid, score = False, Score(None, traceback.format_exc())
+        valid, score, accurate = False, Score(None, traceback.format_exc()), None
         decision = Decision("feasible", "feasible", "grader_error")
     return Verdict(
         label=task.label,
@@ -108,6 +119,7 @@ def judge(task: Task, trace: Trace, rewards: RewardTable = DEFAULT_REWARDS) -> V
         reward=rewards.reward(task.label, decision.strict, score.success) if valid else None,
         valid=valid,
         why=score.why,
+        accurate=accurate,
     )
 
 
@@ -129,13 +141,18 @@ def decide(trace: Trace) -> Decision:
 
 def decide_text(text: str) -> Decision:
     """ŷ of a closing message."""
-    from toolenv.stopping import find_stop  # its patterns take longer to compile than most to import
-
-    match = find_stop(text)
+    match = _find_stop()(text)
     if match is None:
         return Decision("feasible", "feasible", "message")
     strict: Label = "infeasible" if match.strict else "feasible"
     return Decision(strict, "infeasible", match.rule, match.span)
+
+
+@cache
+def _find_stop() -> Callable[[str], StopMatch | None]:
+    from toolenv.stopping import find_stop  # its patterns take longer to compile than most to import
+
+    return find_stop
 
 
 def _score(task: Task, trace: Trace, decision: Decision) -> Score:
@@ -148,3 +165,14 @@ def _score(task: Task, trace: Trace, decision: Decision) -> Score:
     if trace.ending == "context_window":
         return Score(False, "the conversation outgrew the model's context window")
     return task.reference.score(trace)
+
+
+def _accurate(task: Task, trace: Trace, decision: Decision, score: Score) -> bool | None:
+    tell: Callable[[Trace], bool | None] | None = getattr(task.reference, "is_accurate", None)
+    if task.label == "infeasible" or tell is None:
+        return None
+    told = tell(trace) if trace.steps else False
+    if told is None:
+        return None
+    brought_to_an_end = decision.strict == "feasible" and trace.ending not in ("truncated", "context_window")
+    return bool(score.success) or (told and brought_to_an_end)

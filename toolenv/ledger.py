@@ -26,7 +26,9 @@ ROLES_KEY = "roles"
 MAX_KEPT = 20_000
 """Characters of a record that are kept as text where it is no JSON value or too large for one."""
 
-_FIELDS = tuple(field.name for field in fields(Usage))
+_FIELDS = frozenset(field.name for field in fields(Usage))
+_LATER = frozenset({"recalled_input_tokens", "recalled_output_tokens"})
+"""What the ledgers of earlier versions lack."""
 
 
 def read_ledger(action: Action) -> Ledger:
@@ -98,7 +100,7 @@ def _bounded(kept: Any, told: Mapping[str, Any]) -> Any:
 
 def _plain(usage: Usage) -> dict[str, Any]:
     """The fields of a usage as JSON; counts may be whole numbers of numpy or torch."""
-    values = {name: getattr(usage, name) for name in _FIELDS}
+    values = {field.name: getattr(usage, field.name) for field in fields(Usage)}
     return {
         name: value if value is None or isinstance(value, bool) else operator.index(value)
         for name, value in values.items()
@@ -107,7 +109,7 @@ def _plain(usage: Usage) -> dict[str, Any]:
 
 def _usage(entry: object) -> Usage | None:
     """The usage that an entry of a ledger holds; ``None`` if it is none."""
-    if not isinstance(entry, Mapping) or set(entry) != set(_FIELDS):
+    if not isinstance(entry, Mapping) or not (_FIELDS - _LATER <= entry.keys() <= _FIELDS):
         return None
     counts = {name: value for name, value in entry.items() if name != "estimated"}
     totals = ("input_tokens", "output_tokens")

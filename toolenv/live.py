@@ -5,15 +5,17 @@ from __future__ import annotations
 import traceback
 from collections.abc import Mapping
 
-from toolenv.errors import ServerError, ToolFault
+from toolenv.errors import DeadlineError, ServerError, ToolFault, UsageError
 from toolenv.hygiene import clean_action, clean_name, clean_text
 from toolenv.json_values import UnusableValueError, clean_json, copy_json
 from toolenv.judge import decide_text
 from toolenv.kernel.protocol import Slot, shown_tools
-from toolenv.names import lookup_table
+from toolenv.names import lookup_table, shared_lookup_table
+from toolenv.quick import new_call, new_calls, new_observation, new_tuple
 from toolenv.source import TaskSource
 from toolenv.task import Task
-from toolenv.trace import Ending, Step, Trace
+from toolenv.trace import Continuation, Ending, Step, Trace
+from toolenv.trouble import NO_TROUBLE, Trouble
 from toolenv.types import (
     Action,
     ChatMessage,
@@ -26,6 +28,7 @@ from toolenv.types import (
     ToolResult,
     ToolSpec,
     Usage,
+    total_usage,
 )
 from toolenv.user import User, conversation
 
@@ -47,6 +50,7 @@ class LiveEpisode:
     Attributes:
         ending: ``"running"`` until the episode is over.
         tools: the tools offered now.
+        user: who talks to the agent, if that is simulated.
         world: the state behind the tools.
     """
 
@@ -54,9 +58,10 @@ class LiveEpisode:
         "_call_ids",
         "_calls",
         "_checkpoints",
-        "_decisions",
+        "_continuation",
         "_error",
         "_kernel",
+        "_left",
         "_lookup",
         "_lost_usage",
         "_max_turns",
@@ -68,19 +73,22 @@ class LiveEpisode:
         "_source",
         "_steps",
         "_trace",
+        "_trouble",
         "_turn",
         "ending",
         "task",
         "tools",
+        "user",
         "world",
     )
 
     def __init__(self, source: TaskSource, task: Task, seed: int) -> None:
         self._source, self.task, self._seed = source, task, seed
-        self._max_turns = source.max_turns
+        self._max_turns = self._left = source.max_turns
+        self.user = source.user
         self._kernel = source.kernel(task)
         self.world = self._kernel.start(seed)
-        self._turn = self._decisions = self._calls = 0
+        self._turn = self._calls = 0
         self._messages = list(task.messages)
         self._steps: list[Step] = []
         self._checkpoints: list[str] = []
@@ -88,12 +96,14 @@ class LiveEpisode:
         self._mended: set[str] = set()
         self._error = self._opening = ""
         self._lost_usage: Usage | None = None
+        self._trouble = NO_TROUBLE
+        self._continuation: Continuation | None = None
         self._trace: Trace | None = None
         self.ending: Ending = "running"
         self.tools: tuple[ToolSpec, ...] = ()
         self._lookup: Mapping[str, ToolSpec] = {}
         # Only where tools have to be searched for does a call change what is offered.
-        self._searches = hasattr(self.world, "listed")
+        self._searches = getattr(self.world, "listed", None) is not None
         self._offer()
 
     @property
@@ -112,12 +122,14 @@ class LiveEpisode:
                 self._error,
                 self._lost_usage,
                 self._opening,
+                self._continuation,
+                self._trouble,
             )
         return self._trace
 
     def observe(self) -> Observation:
         """What the agent may know now."""
-        return Observation(tuple(self._messages), self.tools, self._max_turns - self._decisions)
+        return new_observation(tuple(self._messages), self.tools, self._left)
 
     def open(self, user: User) -> None:
         """Let a simulated user speak first.
@@ -132,7 +144,7 @@ class LiveEpisode:
         """Take one decision."""
         action = clean_action(action)
         self._trace = None
-        self._decisions += 1
+        self._left -= 1
         if isinstance(action, ToolCalls) and 0 < len(action.calls) <= MAX_CALLS:
             self._call_tools(action)
         elif isinstance(action, Message):
@@ -141,26 +153,55 @@ class LiveEpisode:
             self._stop(action)
         else:
             self._answer_malformed(action)
-        if self.ending == "running" and self._decisions >= self._max_turns:
+        if self.ending == "running" and self._left <= 0:
             self.end("truncated")
 
-    def end(self, ending: Ending, error: str = "", lost_usage: Usage | None = None) -> None:
-        """End the episode; ``error`` and ``lost_usage`` where no decision came."""
-        self.ending, self._trace = ending, None
+    def end(
+        self,
+        ending: Ending,
+        error: str = "",
+        lost_usage: Usage | None = None,
+        trouble: Trouble = NO_TROUBLE,
+    ) -> None:
+        """End the episode; ``error``, ``lost_usage`` and ``trouble`` where no decision came."""
+        self.ending, self._trouble, self._trace = ending, trouble, None
         if error:
             self._error = clean_text(error)
-        self._lost_usage = lost_usage
+        if lost_usage is not None:
+            lost = (lost_usage,) if self._lost_usage is None else (self._lost_usage, lost_usage)
+            self._lost_usage = total_usage(lost)
         self._checkpoints.append(self.world.digest())
+
+    def go_on(self, arm: str, message: str, decisions: int) -> None:
+        """Reopen an episode that has ended, its world and conversation as they were left.
+
+        Later user turns come as they would have come. See :class:`toolenv.trace.Continuation`.
+
+        Raises:
+            UsageError: the episode has not ended, has gone on before, or is given no decision.
+        """
+        if self.ending == "running" or self._continuation is not None or decisions < 1:
+            told = f"it is {self.ending}, went on: {self._continuation is not None}, decisions: {decisions}"
+            raise UsageError(f"an episode goes on once, after its end, for 1 decision or more; {told}")
+        self._continuation = Continuation(arm, len(self._steps), self.ending, message, decisions)
+        self._messages.append(ChatMessage("user", message))
+        self._checkpoints.pop()  # of a user turn that is not over after all
+        self.ending, self._error, self._left, self._trace = "running", "", decisions, None
+
+    def recall(self, steps: tuple[Step, ...]) -> None:
+        """Put the recorded form of steps in their place: that a call was mended shows in that alone."""
+        self._steps[:], self._trace = steps, None
 
     # ---- what a decision does ----
 
     def _call_tools(self, action: ToolCalls) -> None:
-        calls = tuple(map(self._accept, action.calls))
+        calls = tuple([self._accept(call) for call in action.calls])
         # The agent sees copies: what it does to them must not reach the trace or the world.
-        self._messages.append(ChatMessage("assistant", action.text, tuple(map(_copied, calls))))
-        results = tuple(map(self._answer, calls))
-        taken = ToolCalls(calls, action.text, usage=action.usage, raw=action.raw)
-        self._steps.append(Step(self._turn, taken, results))
+        shown = tuple([_copied(call) for call in calls])
+        self._messages.append(new_tuple(ChatMessage, ("assistant", action.text, shown, "")))
+        results = tuple([self._answer(call) for call in calls])
+        taken = new_calls(calls, action.text, action.usage, action.raw)
+        self._steps.append(new_tuple(Step, (self._turn, taken, results, None)))
         if self._searches:
             self._offer()
 
@@ -172,7 +213,7 @@ class LiveEpisode:
     def _say(self, action: Message) -> None:
         self._steps.append(Step(self._turn, action))
         self._messages.append(ChatMessage("assistant", action.text))
-        user, turns = self._source.user, self.task.turns
+        user, turns = self.user, self.task.turns
         if (user is None and self._turn == len(turns)) or decide_text(action.text).strict == "infeasible":
             self.end("message")
         elif user is not None:
@@ -180,17 +221,21 @@ class LiveEpisode:
         else:
             self._checkpoints.append(self.world.digest())
             self._messages.extend(turns[self._turn].messages)
-            self._turn, self._decisions = self._turn + 1, 0
+            self._turn += 1
+            if self._continuation is None:
+                self._left = self._max_turns
             self._offer()
 
     def _hear(self, user: User) -> None:
         """Let a simulated user answer, or end the conversation; its failure is not the agent's."""
         try:
-            reply = user.reply(self.task, conversation(self._opening, self._steps), self._seed)
+            said = conversation(self._opening, self._steps, self._continuation)
+            reply = user.reply(self.task, said, self._seed)
         except ServerError as error:
-            self.end("server_error", str(error))
+            self._end_by_server(error)
         except Exception as error:
-            self.end("environment_error", "".join(traceback.format_exception(error)))
+            told = "".join(traceback.format_exception(error))
+            self.end("environment_error", told, trouble=Trouble("environment/user"))
         else:
             if reply is None:
                 self.end("message")
@@ -198,6 +243,11 @@ class LiveEpisode:
             reply = clean_text(reply)
             self._steps[-1] = self._steps[-1]._replace(reply=reply)
             self._messages.append(ChatMessage("user", reply))
+
+    def _end_by_server(self, error: ServerError) -> None:
+        """End the episode because a server failed that is not the agent's, nor are its tokens."""
+        ending: Ending = "deadline" if isinstance(error, DeadlineError) else "server_error"
+        self.end(ending, str(error), trouble=Trouble(error.trouble, error.role))
 
     def _answer_malformed(self, action: Action) -> None:
         if not isinstance(action, Malformed):
@@ -214,53 +264,65 @@ class LiveEpisode:
     def _offer(self) -> None:
         tools = shown_tools(self.world, self._kernel.tools(self._turn))
         if tools is not self.tools:
-            self.tools, self._lookup = tools, lookup_table(tools)
+            self.tools = tools
+            # Where tools have to be searched for, each episode is shown other ones.
+            self._lookup = lookup_table(tools) if self._searches else shared_lookup_table(tools)
 
     def _accept(self, call: ToolCall) -> ToolCall:
         """The call under the tool's own name, with clean arguments and an id of its own."""
         spec = self._lookup.get(call.name)
         name = clean_name(call.name) if spec is None else spec.name
-        call_id = self._unused_id(clean_name(call.id))
-        problem = clean_name(call.problem)
+        call_id = self._unused_id(clean_name(call.id) if call.id else "")
+        problem = clean_name(call.problem) if call.problem else ""
         try:
             arguments, mended = clean_json(call.arguments)
         except UnusableValueError as error:
-            return ToolCall(name, {}, call_id, problem or str(error))
+            return new_call(name, {}, call_id, problem or str(error))
         if mended:
             self._mended.add(call_id)
-        return ToolCall(name, arguments, call_id, problem)
+        return new_call(name, arguments, call_id, problem)
 
     def _unused_id(self, wanted: str) -> str:
         number = len(self._call_ids)
         while not wanted or wanted in self._call_ids:
-            # Nine letters and digits: the strictest form servers ask for.
-            wanted, number = f"call{number:05d}", number + 1
+            wanted, number = _FIRST_IDS[number] if number < len(_FIRST_IDS) else _id(number), number + 1
         self._call_ids.add(wanted)
         return wanted
 
     def _answer(self, call: ToolCall) -> ToolResult:
         """Run a call and append its reply; calls behind one that ended the episode get a reply too."""
         result = self._run(call) if self.ending == "running" else _NOT_RUN
-        self._messages.append(ChatMessage("tool", result.content, (), call.id))
+        self._messages.append(new_tuple(ChatMessage, ("tool", result.content, (), call.id)))
         return result
 
     def _run(self, call: ToolCall) -> ToolResult:
-        slot = Slot(self._calls, self._turn)
+        slot = new_tuple(Slot, (self._calls, self._turn, 0))
         self._calls += 1
         try:
             result = self._kernel.call(self.world, call, slot)
         except ToolFault as fault:
             self.end("environment_error", "".join(traceback.format_exception(fault)))
             return ToolResult("Error: the tool failed.", "tool_error")
-        if call.id in self._mended:
+        except ServerError as error:
+            self._end_by_server(error)
+            return ToolResult("Error: the tool failed.", "tool_error")
+        if self._mended and call.id in self._mended:
             result = result._replace(record={**(result.record or {}), "mended_text": True})
         if call.name in self.task.terminal_tools and result.kind == "ok":
             self.end("terminal_tool")
         return result
 
 
+def _id(number: int) -> str:
+    """Nine letters and digits: the strictest form servers ask for."""
+    return f"call{number:05d}"
+
+
+_FIRST_IDS = tuple(map(_id, range(64)))
+
+
 def _copied(call: ToolCall) -> ToolCall:
-    return ToolCall(call.name, copy_json(call.arguments), call.id, call.problem)
+    return new_call(call.name, copy_json(call.arguments), call.id, call.problem)
 
 
 _NOT_RUN = ToolResult("Error: not run, the episode had ended.", "tool_error")

@@ -18,6 +18,9 @@ from toolenv.types import ToolSpec
 
 MAX_WIRE_LENGTH = 64
 
+MAX_TABLES = 20_000
+"""Lookup tables that are kept."""
+
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ILLEGAL_CHARACTER = re.compile(r"[^a-zA-Z0-9_-]")
 _DIGEST_LENGTHS = (8, 16, 32)
@@ -50,6 +53,20 @@ def lookup_table(tools: Iterable[ToolSpec]) -> Mapping[str, ToolSpec]:
             if other is not tool:
                 raise SchemaError(f"the name {name!r} means two tools, {other.name!r} and {tool.name!r}")
     return table
+
+
+def shared_lookup_table(tools: tuple[ToolSpec, ...]) -> Mapping[str, ToolSpec]:
+    """:func:`lookup_table`, made once for a tuple of tools: all episodes of a task are offered the same."""
+    known = _tables.get(id(tools))
+    if known is None or known[0] is not tools:
+        if len(_tables) >= MAX_TABLES:
+            _tables.clear()
+        known = _tables[id(tools)] = (tools, lookup_table(tools))
+    return known[1]
+
+
+_tables: dict[int, tuple[tuple[ToolSpec, ...], Mapping[str, ToolSpec]]] = {}
+"""By identity; each keeps its tools alive, so that no others can come to bear the same id."""
 
 
 def _named(tool: ToolSpec, wire_name: str) -> ToolSpec:

@@ -25,13 +25,29 @@ EMPTY_RESULT = "(the tool returned an empty text)"
 CYCLE = "(a cycle, cut here)"
 TOO_DEEP = "(nested too deeply, cut here)"
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_make_encoder: Any = getattr(json.encoder, "c_make_encoder", None)
 _JSON_TYPES = frozenset({str, int, float, bool, type(None), list, dict})
 _SHORT_LIMIT = 100
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _MISSING_VALUES = frozenset({"NAType", "NaTType"})  # pandas
 _SIMPLER_METHODS = ("model_dump", "to_dicts", "to_dict", "tolist")  # pydantic, polars, pandas, numpy
 _NUMPY_TIMES = frozenset({"m", "M"})
+
+
+def _encoder() -> Callable[[Any], str]:
+    """``_JSON.encode``, with the encoder in C that it makes anew for each value made once.
+
+    That one looks for no cycles; they run into the recursion limit instead.
+    """
+    if _make_encoder is None:
+        return _JSON.encode
+    quote = json.encoder.encode_basestring
+    parts = _make_encoder(None, _JSON.default, quote, None, ": ", ", ", False, False, False)
+    return lambda value: "".join(parts(value, 0))
+
+
+_encode = _encoder()
 
 
 def render(value: Any) -> str:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import traceback
-from dataclasses import dataclass
+from collections.abc import Generator
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import gymnasium
 
 from toolenv.actions import check_action
+from toolenv.deliberation import conclude, deliberation, opening
 from toolenv.env import ToolEnv
-from toolenv.episode import Episode
-from toolenv.errors import ContextWindowError, ServerError, UsageError
+from toolenv.episode import Episode, RoleTokens
+from toolenv.errors import ContextWindowError, DeadlineError, ReplayError, ServerError, UsageError
+from toolenv.facts.exposure import exposure
+from toolenv.facts.reaction import reaction
+from toolenv.facts.roles import role_usage
+from toolenv.facts.task_facts import task_facts
 from toolenv.judge import Verdict
-from toolenv.policy import Policy, PolicyFunction, Privileged, Seeded, as_policy
+from toolenv.ledger import AGENT
+from toolenv.policy import Answer, Ask, Policy, PolicyFunction, as_policy
+from toolenv.task import Task
 from toolenv.trace import Ending, Trace
+from toolenv.trouble import Trouble, trouble_of
 from toolenv.types import Action, Observation
 
 
@@ -51,20 +60,40 @@ def rollout(
     Raises:
         UsageError: the policy returned something that is no action.
     """
+    return conclude(play(env, policy, seed=seed, task_id=task_id, env_id=env_id, trial=trial))
+
+
+def play(
+    env: gymnasium.Env[Observation, Action],
+    policy: Policy | PolicyFunction,
+    *,
+    seed: int,
+    task_id: str | None = None,
+    env_id: str = "",
+    trial: int = 0,
+) -> Generator[Ask, Answer, Rollout]:
+    """One episode as :func:`rollout` plays it, driven from outside, so that many can be played at once.
+
+    Yields each question to a policy and is sent the answer, or thrown the exception in its place; returns
+    the finished episode.
+    """
+    from toolenv.model_server.circumstances import out_of_time  # heavy, and not needed to make environments
+
     policy = as_policy(policy)
     tool_env = cast(ToolEnv, env.unwrapped)
     info: dict[str, Any] = {}
     try:
         observation, _ = env.reset(seed=seed, options=None if task_id is None else {"task_id": task_id})
-    except ServerError as error:  # of a simulated user, who speaks first
+    except (ServerError, ReplayError) as error:  # of what comes before the first decision
         info = _abort(tool_env, error)
-    memory = policy.start(tool_env.trace.seed) if isinstance(policy, Seeded) else None
-    to_brief = policy if isinstance(policy, Privileged) else None
+    begun, memory = False, None
     while "verdict" not in info:
         try:
-            if to_brief is not None:
-                memory, to_brief = to_brief.brief(tool_env.task), None
-            action, memory = policy.act(observation, memory)
+            if not begun:
+                begun, memory = True, opening(policy, tool_env.task, tool_env.trace.policy_seed)
+            if out_of_time():
+                raise DeadlineError("the episode ran out of time")
+            action, memory = yield from deliberation(policy, observation, memory)
         except (KeyboardInterrupt, UsageError):
             raise
         except Exception as error:
@@ -74,27 +103,33 @@ def rollout(
     name = env_id or (env.spec.id if env.spec is not None else "")
     trace = tool_env.trace
     verdict = Verdict(**info["verdict"])
-    return Rollout(
-        record(trace, verdict, tool_env.task.flags, agent=policy.name, env_id=name, trial=trial), trace
-    )
+    return Rollout(record(trace, verdict, tool_env.task, agent=policy.name, env_id=name, trial=trial), trace)
 
 
 def _abort(env: ToolEnv, error: Exception) -> dict[str, Any]:
     endings: dict[type[Exception], Ending] = {
+        DeadlineError: "deadline",
         ServerError: "server_error",
+        ReplayError: "environment_error",
         ContextWindowError: "context_window",
     }
     for kind, ending in endings.items():
         if isinstance(error, kind):
-            return env.abort(ending, str(error), getattr(error, "usage", None))
+            return env.abort(ending, str(error), getattr(error, "usage", None), _trouble(error, ending))
     return env.abort("agent_error", "".join(traceback.format_exception(error)))
 
 
-def record(
-    trace: Trace, verdict: Verdict, flags: frozenset[str], *, agent: str, env_id: str, trial: int
-) -> Episode:
-    """The episode record of a judged trace; ``flags`` are the task's."""
+def _trouble(error: Exception, ending: Ending) -> Trouble:
+    if isinstance(error, ReplayError):
+        return Trouble("environment/replay")
+    name, role = getattr(error, "trouble", trouble_of(ending)), getattr(error, "role", "")
+    return Trouble(name, role, lost_by_role=getattr(error, "ledger", {}))
+
+
+def record(trace: Trace, verdict: Verdict, task: Task, *, agent: str, env_id: str, trial: int) -> Episode:
+    """The episode record of a judged trace of ``task``; all that tables need of either."""
     usage = trace.usage
+    armed: Any = getattr(task.reference, "instance", None)
     return Episode(
         env=env_id,
         agent=agent,
@@ -113,6 +148,28 @@ def record(
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         estimated_tokens=usage.estimated,
-        flags=tuple(sorted(flags)),
+        flags=tuple(sorted(task.flags)),
         error=trace.error if verdict.valid else trace.error or verdict.why,
+        accurate=verdict.accurate,
+        task=task_facts(task),
+        exposure=exposure(trace, getattr(armed, "facts", None)),
+        reaction=reaction(trace),
+        roles=role_tokens(trace),
+        trouble=_told_trouble(trace, verdict),
     )
+
+
+def _told_trouble(trace: Trace, verdict: Verdict) -> Trouble:
+    """What went wrong, by name even where that alone decided the episode; without what its roles hold."""
+    name = trace.trouble.name or trouble_of(verdict.decided_by)
+    return replace(trace.trouble, name=name, lost_by_role={}) if name else trace.trouble
+
+
+def role_tokens(trace: Trace) -> dict[str, RoleTokens]:
+    """Tokens by role; empty where there are no named ones."""
+    usages = role_usage(trace)
+    if not usages.keys() - {AGENT}:
+        return {}
+    return {
+        role: RoleTokens(one.input_tokens, one.output_tokens, one.estimated) for role, one in usages.items()
+    }

@@ -13,6 +13,8 @@ from toolenv.task import Task
 
 if TYPE_CHECKING:
     from toolenv.corrections import Action, Corrections
+    from toolenv.hazards.base import Instance
+    from toolenv.hazards.manifest import HazardManifest
 
 
 class Suite(Protocol):
@@ -108,6 +110,45 @@ class Questionable(Protocol):
 
     def warnings(self, task: Task) -> tuple[str, ...]:
         """What is odd about a task, a line each, for people (FIELD-063, FIELD-114)."""
+        ...
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """A suite whose tasks have an answer that an agent must not be told before it has called a tool."""
+
+    def leaked_answer(self, task: Task, text: str) -> str:
+        """The form of a task's answer that a text holds, exact or normalised; empty if it holds none.
+
+        Paper 2, appendix (answer-leakage check): case, white space, punctuation, units and the usual forms of
+        numbers make no difference.
+        """
+        ...
+
+
+OWN_MODE = "upstream"
+"""The mode of an instance whose perturbation is in the data set's own code."""
+
+
+@runtime_checkable
+class BringsHazards(Protocol):
+    """A suite whose data set perturbs its tools itself: a hazard is other tools, not a wrapped kernel.
+
+    Attributes:
+        own_hazards: the conditions it has for that; ids exist for them whether its data is there or not.
+    """
+
+    own_hazards: tuple[str, ...]
+
+    def hazard_manifest(self, condition: str) -> HazardManifest:
+        """What is armed on which task. A witness is empty where the data set has no recovery path."""
+        ...
+
+    def perturbed_world(self, task: Task, instance: Instance, seed: int) -> World:
+        """A fresh world with the perturbed tools.
+
+        The record of every result says under ``"hazard"`` what :class:`toolenv.kernel.PerturbedKernel` says.
+        """
         ...
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from toolenv.types import Action, ChatMessage, Label, ToolSpec
 
@@ -33,6 +33,18 @@ class Reference(Protocol):
 
     def solution(self) -> tuple[Action, ...]:
         """Decisions that solve the task from its start, for the oracle; empty if none is known."""
+        ...
+
+
+@runtime_checkable
+class TellsAccuracy(Protocol):
+    """A reference that tells paper 2's accuracy apart from success; one that does not has success alone."""
+
+    def is_accurate(self, trace: Trace) -> bool | None:
+        """Whether the final state matches the truth, or the final message holds the answer (paper 2, §4).
+
+        ``None`` where it has no meaning. It is asked of episodes that ended otherwise, too.
+        """
         ...
 
 

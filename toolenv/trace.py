@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from toolenv.errors import DataCorruptError
+from toolenv.seeding import mix
+from toolenv.trouble import NO_TROUBLE, Trouble
 from toolenv.types import (
     Action,
     Malformed,
@@ -30,13 +32,14 @@ Ending: TypeAlias = Literal[
     "context_window",
     "environment_error",
     "server_error",
+    "deadline",
     "agent_error",
 ]
-"""How an episode ended. The last three make it invalid: an infrastructure failure is no outcome."""
+"""How an episode ended. The last four make it invalid: an infrastructure failure is no outcome."""
 
 _UNKNOWN = Usage()
 
-INVALID_ENDINGS: frozenset[str] = frozenset({"environment_error", "server_error", "agent_error"})
+INVALID_ENDINGS: frozenset[str] = frozenset({"environment_error", "server_error", "deadline", "agent_error"})
 
 
 class Step(NamedTuple):
@@ -55,6 +58,24 @@ class Step(NamedTuple):
     reply: str | None = None
 
 
+class Continuation(NamedTuple):
+    """Where an episode that had ended went on, and what it was told there (paper 2, §4: Hint and TTS).
+
+    Attributes:
+        arm: the arm of a study that it went on in.
+        steps: how many decisions it had made.
+        ending: how it had ended.
+        message: what it was told, as a further message of the user.
+        decisions: how many further decisions were allowed.
+    """
+
+    arm: str
+    steps: int
+    ending: Ending
+    message: str
+    decisions: int
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """One episode.
@@ -68,6 +89,8 @@ class Trace:
         error: the traceback or message behind an ending that was no decision.
         lost_usage: tokens of generations whose action never arrived.
         opening: what a simulated user said first; empty without one.
+        continuation: where it went on after it had ended; ``None`` if it did not.
+        trouble: what went wrong around it.
     """
 
     suite: str
@@ -81,6 +104,13 @@ class Trace:
     error: str = ""
     lost_usage: Usage | None = None
     opening: str = ""
+    continuation: Continuation | None = None
+    trouble: Trouble = NO_TROUBLE
+
+    @property
+    def policy_seed(self) -> int:
+        """What an agent's own chance follows from; where an episode goes on, not what it chose by before."""
+        return self.seed if self.continuation is None else mix("further", self.seed)
 
     @property
     def usage(self) -> Usage:
@@ -94,6 +124,14 @@ class Trace:
         plain["steps"] = [_step_to_json(step) for step in self.steps]
         plain["checkpoints"] = list(self.checkpoints)
         plain["lost_usage"] = None if self.lost_usage is None else _fields(self.lost_usage)
+        if self.continuation is None:
+            del plain["continuation"]
+        else:
+            plain["continuation"] = self.continuation._asdict()
+        if self.trouble == NO_TROUBLE:
+            del plain["trouble"]
+        else:
+            plain["trouble"] = self.trouble.to_json()
         return {"version": TRACE_VERSION, **plain}
 
     @classmethod
@@ -108,7 +146,8 @@ class Trace:
                 f"trace version {data.get('version')!r} cannot be read; this toolenv reads {TRACE_VERSION}"
             )
         try:
-            given = {"opening": "", **data}  # not in the traces of earlier versions
+            # Neither is in every trace.
+            given = {"opening": "", "continuation": None, "trouble": None, **data}
             plain = {name: given[name] for name in cls.__slots__}
             trace = cls(**plain)
             return replace(
@@ -116,6 +155,8 @@ class Trace:
                 steps=tuple(_step_from_json(step) for step in plain["steps"]),
                 checkpoints=tuple(plain["checkpoints"]),
                 lost_usage=None if plain["lost_usage"] is None else Usage(**plain["lost_usage"]),
+                continuation=plain["continuation"] and Continuation(**plain["continuation"]),
+                trouble=Trouble.from_json(plain["trouble"]),
             )
         except (KeyError, TypeError) as error:
             raise DataCorruptError(f"not a trace: {type(error).__name__}: {error}") from error
@@ -123,11 +164,13 @@ class Trace:
     def calls(self, *kinds: str) -> tuple[tuple[ToolCall, ToolResult], ...]:
         """Every call with its result, in order; only those whose result is of ``kinds``, if given."""
         return tuple(
-            (call, result)
-            for step in self.steps
-            if isinstance(step.action, ToolCalls)
-            for call, result in zip(step.action.calls, step.results, strict=True)
-            if not kinds or result.kind in kinds
+            [
+                pair
+                for step in self.steps
+                if isinstance(step.action, ToolCalls)
+                for pair in zip(step.action.calls, step.results, strict=True)
+                if not kinds or pair[1].kind in kinds
+            ]
         )
 
 

@@ -7,10 +7,11 @@ allow only ``[a-zA-Z0-9_-]{1,64}`` get :attr:`ToolSpec.wire_name`, and an enviro
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
+
+from toolenv.read_only import frozen, thawed
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Label: TypeAlias = Literal["feasible", "infeasible"]
@@ -26,7 +27,8 @@ class ToolSpec:
     Attributes:
         name: the dataset's own name; traces, masks and metrics use it.
         description: what the tool does.
-        parameters: JSON Schema of the arguments, ``type: object`` at the top. Never changed in place.
+        parameters: JSON Schema of the arguments, ``type: object`` at the top. Read-only all through, since
+            every episode and agent is shown the same one; :meth:`to_openai` gives a copy.
         wire_name: ``[a-zA-Z0-9_-]{1,64}``, unique within its pool; :func:`toolenv.names.with_wire_names`
             assigns it. Equal to ``name`` where that is already legal.
     """
@@ -36,12 +38,15 @@ class ToolSpec:
     parameters: Mapping[str, Any] = field(default_factory=lambda: {"type": "object", "properties": {}})
     wire_name: str = ""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "parameters", frozen(self.parameters))
+
     def to_openai(self) -> dict[str, Any]:
         """The ``{"type": "function", …}`` form of OpenAI-compatible servers, under the wire name; a copy."""
         function = {
             "name": self.wire_name or self.name,
             "description": self.description,
-            "parameters": copy.deepcopy(dict(self.parameters)),
+            "parameters": thawed(self.parameters),
         }
         return {"type": "function", "function": function}
 
@@ -77,6 +82,8 @@ class Usage:
         retried_input_tokens, retried_output_tokens: the parts spent on attempts that were thrown away.
         generations: how many generations were made.
         estimated: whether any count comes from a local tokenizer instead of the server.
+        recalled_input_tokens, recalled_output_tokens: the parts that came out of the response cache: an
+            earlier run spent them, and this one did not.
     """
 
     input_tokens: int | None = None
@@ -87,6 +94,8 @@ class Usage:
     retried_output_tokens: int = 0
     generations: int = 1
     estimated: bool = False
+    recalled_input_tokens: int = 0
+    recalled_output_tokens: int = 0
 
     @property
     def known(self) -> bool:
@@ -106,9 +115,12 @@ class Usage:
 
 def total_usage(usages: Iterable[Usage]) -> Usage:
     """All of them together; of none, :data:`NO_TOKENS`. A total is unknown if any part of it is."""
+    usages = tuple(usages)
+    if all(usage is NO_TOKENS for usage in usages):
+        return NO_TOKENS
     inputs: int | None = 0
     outputs: int | None = 0
-    cached = reasoning = retried_in = retried_out = generations = 0
+    cached = reasoning = retried_in = retried_out = generations = recalled_in = recalled_out = 0
     estimated = False
     for usage in usages:
         inputs = None if inputs is None or usage.input_tokens is None else inputs + usage.input_tokens
@@ -119,7 +131,20 @@ def total_usage(usages: Iterable[Usage]) -> Usage:
         retried_out += usage.retried_output_tokens
         generations += usage.generations
         estimated = estimated or usage.estimated
-    return Usage(inputs, outputs, cached, reasoning, retried_in, retried_out, generations, estimated)
+        recalled_in += usage.recalled_input_tokens
+        recalled_out += usage.recalled_output_tokens
+    return Usage(
+        inputs,
+        outputs,
+        cached,
+        reasoning,
+        retried_in,
+        retried_out,
+        generations,
+        estimated,
+        recalled_in,
+        recalled_out,
+    )
 
 
 NO_TOKENS = Usage(input_tokens=0, output_tokens=0, generations=0)

@@ -51,6 +51,15 @@ def as_retried(usage: Usage) -> Usage:
     )
 
 
+def as_recalled(usage: Usage) -> Usage:
+    """``usage`` of a reply that came out of the response cache: known, and spent by an earlier run."""
+    return replace(
+        usage,
+        recalled_input_tokens=usage.input_tokens or 0,
+        recalled_output_tokens=usage.output_tokens or 0,
+    )
+
+
 def _input(report: Mapping[str, Any]) -> int | None:
     prompt = _count(report, "prompt_tokens")
     if prompt is not None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from toolenv.task import Task
-from toolenv.trace import Step
+from toolenv.trace import Continuation, Step, Trace
 from toolenv.types import ChatMessage, Message
 
 
@@ -41,10 +41,49 @@ class User(Protocol):
         ...
 
 
-def conversation(opening: str, steps: Iterable[Step]) -> tuple[ChatMessage, ...]:
-    """What a simulated user and the agent have said to each other; for :meth:`User.reply`."""
+class RecordedUser:
+    """A simulated user who says again what was recorded.
+
+    Args:
+        lines: what to say, the opening first; after the last the conversation ends.
+    """
+
+    name = "recorded"
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self._lines = tuple(lines)
+
+    @classmethod
+    def of(cls, trace: Trace) -> RecordedUser:
+        """The user of a trace; what it was told where it went on is in the user's name, too."""
+        lines = [trace.opening]
+        for number, step in enumerate(trace.steps):
+            if trace.continuation is not None and trace.continuation.steps == number:
+                lines.append(trace.continuation.message)
+            if step.reply is not None:
+                lines.append(step.reply)
+        return cls(lines)
+
+    def reply(self, task: Task, said: tuple[ChatMessage, ...], seed: int) -> str | None:
+        """The line after those already said."""
+        spoken = sum(message.role == "user" for message in said)
+        return self._lines[spoken] if spoken < len(self._lines) else None
+
+
+def conversation(
+    opening: str, steps: Iterable[Step], continuation: Continuation | None = None
+) -> tuple[ChatMessage, ...]:
+    """What a simulated user and the agent have said to each other; for :meth:`User.reply`.
+
+    Args:
+        opening: what the user said first.
+        steps: the decisions so far.
+        continuation: where the episode was told to go on, in the user's name.
+    """
     said = [ChatMessage("user", opening)]
-    for step in steps:
+    for number, step in enumerate(steps):
+        if continuation is not None and continuation.steps == number:
+            said.append(ChatMessage("user", continuation.message))
         if isinstance(step.action, Message):
             said.append(ChatMessage("assistant", step.action.text))
         if step.reply is not None:

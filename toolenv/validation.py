@@ -13,7 +13,7 @@ from toolenv.kernel.protocol import Slot, shown_tools
 from toolenv.policy import Policy
 from toolenv.rollout import rollout
 from toolenv.source import DRAWN, TaskSource
-from toolenv.suite import Questionable
+from toolenv.suite import Answering, Questionable
 from toolenv.task import Task
 from toolenv.trace import Trace
 from toolenv.types import ChatMessage, Message, Observation, ToolCall, ToolCalls
@@ -167,18 +167,49 @@ def _check_hazard(
     """
     instance = source.hazards[task.id]
     recovered = rollout(env, oracle, seed=seed, task_id=task.id).trace
+    if "no_reference" not in task.flags:
+        yield from _check_paths(source, oracle, task, recovered, seed)
+    shown = " ".join(result.text for _, result in recovered.calls())
+    advice = hint(task, instance)
+    for word in (instance.hazard, advice):
+        if word in shown:
+            yield Finding(task.id, "leak", f"a result holds {word!r}")
+    told = {word for word in _closing_words(recovered) if any(map(str.isdigit, word))}
+    for word in sorted(told & set(_words(advice))):
+        yield Finding(task.id, "leak", f"the hint holds {word!r}, as the answer does")
+    if isinstance(source.suite, Answering):
+        yield from _check_answer(source.suite, env, task, recovered, advice)
+
+
+def _check_paths(
+    source: TaskSource, oracle: Policy, task: Task, recovered: Trace, seed: int
+) -> Iterator[Finding]:
+    """The recovery path meets the hazard, and the clean path works without it."""
     if not exposure(recovered).seen:
         yield Finding(task.id, "hazard", "the recovery path never meets the hazard")
     clean = TaskSource(source.suite, "clean", {task.id: as_shipped(task)}, {}, 0.0, source.max_turns)
     if rollout(ToolEnv(clean), oracle, seed=seed, task_id=task.id).episode.success is not True:
         yield Finding(task.id, "hazard", "the reference solution fails without the hazard")
-    shown = " ".join(result.text for _, result in recovered.calls())
-    for word in (instance.hazard, hint(instance)):
-        if word in shown:
-            yield Finding(task.id, "leak", f"a result holds {word!r}")
-    told = {word for word in _closing_words(recovered) if any(map(str.isdigit, word))}
-    for word in sorted(told & set(_words(hint(instance)))):
-        yield Finding(task.id, "leak", f"the hint holds {word!r}, as the answer does")
+
+
+def _check_answer(
+    suite: Answering, env: ToolEnv, task: Task, recovered: Trace, advice: str
+) -> Iterator[Finding]:
+    """Nothing but a result holds the answer (paper 2, appendix: answer-leakage check).
+
+    Failures are searched, too, unless the call that failed was made with the answer.
+    """
+    failures = recovered.calls("tool_error", "invalid_arguments")
+    untold = (one for call, one in failures if not suite.leaked_answer(task, str(call.arguments)))
+    texts = {
+        "the request": " ".join(message.content for message in task.messages),
+        "the hint": advice,
+        "a failure": " ".join(result.text for result in untold),
+        **{f"the documentation of {tool.name}": str(tool.to_openai()) for tool in env.tools},
+    }
+    for place, text in texts.items():
+        if form := suite.leaked_answer(task, text):
+            yield Finding(task.id, "leak", f"{place} holds the answer, as {form!r}")
 
 
 def _closing_words(trace: Trace) -> list[str]:

@@ -58,6 +58,7 @@ def test_solving_a_task() -> None:
         "reward": 1.0,
         "valid": True,
         "why": "",
+        "accurate": None,
     }
 
 

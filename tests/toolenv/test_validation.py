@@ -204,7 +204,7 @@ def test_a_masked_tool_that_works_is_found(monkeypatch: pytest.MonkeyPatch) -> N
         def call(self, state: Any, call: ToolCall, slot: Slot) -> ToolResult:
             return self._kernel.call(state, call, slot)
 
-    monkeypatch.setattr("toolenv.source.MaskedKernel", Open)
+    monkeypatch.setattr("toolenv.source.task_source.MaskedKernel", Open)
     findings = validated(toy_source("infeasible")).findings
     assert {one.task_id for one in findings} == {"pay-7", "pay-30", "two-turns"}
     assert any("the masked tool 'pay' answers (invalid_arguments)" in one.problem for one in findings)
@@ -215,7 +215,7 @@ def test_a_masked_tool_that_is_offered_is_found(monkeypatch: pytest.MonkeyPatch)
         def tools(self, turn: int = 0) -> Any:
             return self._kernel.tools(turn)
 
-    monkeypatch.setattr("toolenv.source.MaskedKernel", Generous)
+    monkeypatch.setattr("toolenv.source.task_source.MaskedKernel", Generous)
     problems = [one.problem for one in validated(toy_source("infeasible", tasks="pay-7")).findings]
     assert "the masked tool 'pay' is offered" in problems
     assert "the first observation is not the task's messages and the tools offered" in problems

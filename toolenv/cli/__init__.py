@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from typing import Annotated
 
 import typer
 
@@ -23,6 +24,24 @@ INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from toolenv import __version__
+
+        typer.echo(f"toolenv {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=_show_version, help="Show the version, and leave."),
+    ] = False,
+) -> None:
+    """Find out whether tool-using agents know what they can't do."""
+
+
 def main() -> None:
     """Run the command line; an error of ours is one line on stderr and exit status 2."""
     # Commands register themselves on import.
@@ -31,12 +50,16 @@ def main() -> None:
         arm,
         build,
         certify,
+        compare,
         data,
         envs,
+        export,
+        generate,
         play,
         quickstart,
         report,
         rescore,
+        reviews,
         run,
         validate,
     )
@@ -59,7 +82,7 @@ def main() -> None:
 
 def _command_to_resume() -> str:
     arguments = sys.argv[1:]
-    resume = ["--resume"] if arguments[0] == "run" and "--resume" not in arguments else []
+    resume = ["--resume"] if arguments[0] in ("run", "generate") and "--resume" not in arguments else []
     return shlex.join(["toolenv", *arguments, *resume])
 
 

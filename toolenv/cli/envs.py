@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Annotated, Any
 
 import typer
@@ -10,10 +11,10 @@ import typer
 import envs_registry
 from toolenv.cli import app
 from toolenv.cli.output import console
-from toolenv.errors import DataError
+from toolenv.errors import DataError, SandboxUnavailableError
 from toolenv.report.notes import exclusion_line
 from toolenv.runner.exclusions import exclusions
-from toolenv.source import DRAWN, make_source
+from toolenv.source import DRAWN, TaskSource, make_source
 
 
 @app.command()
@@ -26,12 +27,13 @@ def envs(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
     from rich.table import Table
     from rich.text import Text
 
-    table = Table("id", "tasks", "tools a task", "infeasible", "data")
+    table = Table("id", "tasks", "tools a task", "infeasible", "certified", "data")
     for row in rows:
         low, high = row["tools"] or ("", "")
         shares = "" if row["infeasible"] is None else f"{row['infeasible']:.0%}"
         tools = f"{low}-{high}" if row["tools"] else ""
-        table.add_row(row["id"], str(row["tasks"] or ""), tools, shares, row["data"])
+        certified = "" if row["labels"] is None else str(row["labels"].get("certified", 0))
+        table.add_row(row["id"], str(row["tasks"] or ""), tools, shares, certified, row["data"])
     console().print(table)
     for row in rows:
         if line := exclusion_line(row["id"], row["of"] or 0, row["left_out"]):
@@ -42,15 +44,17 @@ def _describe(name: str) -> dict[str, Any]:
     """What is known of an id.
 
     ``tasks`` of the ``of`` tasks of the default subset, ``left_out`` by reason; ``tools``, the least and most
-    that a task ends with; ``infeasible``, the share of such episodes; ``data``.
+    that a task ends with; ``infeasible``, the share of such episodes; ``labels``, where tools are masked, how
+    many of the masks are ``certified``, ``assumed`` or ``unknown`` to make a task infeasible; ``data``.
     """
     spec = envs_registry.parse_env_id(name)
     suite = envs_registry.get_suite(spec["suite"])
-    unknown: dict[str, Any] = {"tasks": None, "of": None, "left_out": {}, "tools": None, "infeasible": None}
+    names = ("tasks", "of", "left_out", "tools", "infeasible", "labels")
+    unknown: dict[str, Any] = {**dict.fromkeys(names), "left_out": {}}
     about = {"id": name, **unknown, "subsets": list(suite.subsets)}
     try:
         source = make_source(suite, spec["condition"])
-    except DataError as error:
+    except (DataError, SandboxUnavailableError) as error:
         return {**about, "data": str(error)}
     left_out = exclusions(source, {})
     tasks = [source.get(task_id) for task_id in source.task_ids]
@@ -63,5 +67,14 @@ def _describe(name: str) -> dict[str, Any]:
         "left_out": left_out.counts,
         "tools": [min(sizes), max(sizes)],
         "infeasible": source.prior if source.condition in DRAWN else infeasible,
+        "labels": _labels(source),
         "data": "present",
     }
+
+
+def _labels(source: TaskSource) -> dict[str, int] | None:
+    """How sure the labels of masked tasks are; ``None`` where none is masked."""
+    if source.condition not in ("infeasible", "mixed"):
+        return None
+    evidence = source.suite.masks(source.suite.default_subset).evidence
+    return dict(Counter(evidence.get(task, {}).get("status", "unknown") for task in source.task_ids))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +17,21 @@ import typer
 
 import envs_registry
 from toolenv.agents.registry import make_agent
-from toolenv.cli.output import progress
+from toolenv.cli.progress import following
 from toolenv.errors import ServerError, UsageError
+from toolenv.model_server.circumstances import under
 from toolenv.policy import Policy
 from toolenv.report.format import counted
 from toolenv.report.safe import safe_line
 from toolenv.rollout import Rollout
-from toolenv.runner.local import run_jobs
-from toolenv.runner.plan import Job, RunConfig, origins, plan, source_of
-from toolenv.runner.reading import SERVER_ERROR, Key
+from toolenv.runner.arms import agent_name, arm_facts, going_on
+from toolenv.runner.baseline import Baseline
+from toolenv.runner.conduct import CONDUCT, Conduct, Services
+from toolenv.runner.costs import Tariff
+from toolenv.runner.keys import KeySet
+from toolenv.runner.plan import WRAPPER, Job, RunConfig, origins, plan, source_of
+from toolenv.runner.progress import Tally
+from toolenv.runner.select import HERE, Workplace, run_at
 from toolenv.runner.store import RunStore, TornLineWarning, finished, make_header
 
 FEWEST_FAILURES = 8
@@ -48,6 +57,7 @@ class Prepared:
         jobs: every episode of the run, those that have finished included.
         header: what ``run.json`` says.
         resume: whether to go on with what is there.
+        baseline: the run whose failed episodes go on in this one, if it is such an arm.
     """
 
     config: RunConfig
@@ -56,27 +66,70 @@ class Prepared:
     jobs: Sequence[Job]
     header: dict[str, Any]
     resume: bool
+    baseline: Baseline | None = None
+
+    @property
+    def name(self) -> str:
+        """The agent's name in this run."""
+        return str(self.header["agent"])
+
+    @property
+    def make_options(self) -> Mapping[str, Any]:
+        """How its environments are made; see :func:`toolenv.runner.plan.make`."""
+        options = self.config.make_options
+        if self.baseline is not None:
+            options[WRAPPER] = going_on(self.config.arm, self.baseline)
+        return options
 
 
-def prepare(config: RunConfig, folder: Path, *, resume: bool = False) -> Prepared:
+def prepare(
+    config: RunConfig,
+    folder: Path,
+    *,
+    resume: bool = False,
+    baseline: Baseline | None = None,
+    conduct: Conduct = CONDUCT,
+) -> Prepared:
     """Check all that can be checked before any work.
+
+    Args:
+        config: what to run.
+        folder: the run directory.
+        resume: go on with what is there.
+        baseline: the run whose failed episodes go on in this one, if it is such an arm.
+        conduct: how it will be conducted.
 
     Raises:
         ToolEnvError: bad input, absent data, another run in the folder, or an unreachable server.
     """
     policy = make_agent(config.agent, config.agent_options)
+    jobs: Sequence[Job]
     jobs, manifests = plan(config)
-    header = make_header(config, policy, manifests, Counter(job.env for job in jobs), origins(config))
+    if baseline is not None:
+        jobs = [job for job in jobs if job.key in baseline.failed]
+    planned = {env: 0 for env in config.envs} | Counter(job.env for job in jobs)
+    header = make_header(config, policy, manifests, planned, origins(config))
+    header |= {"agent": agent_name(policy, config), **arm_facts(config, baseline)}
     done = finished(folder, header, resume=resume)
+    if conduct.prices:
+        Tariff(conduct.prices, header["agent_settings"])
     if _unfinished(jobs, done):
-        _preflight(policy)
-        for env in config.envs:
-            _preflight(source_of(env, config.make_options).user)
-    return Prepared(config, folder, policy, jobs, header, resume)
+        with under(Services(conduct).outside()):
+            _preflight_all(policy, config)
+    return Prepared(config, folder, policy, jobs, header, resume, baseline)
+
+
+def _preflight_all(policy: Policy, config: RunConfig) -> None:
+    """Try every server that the run will ask: of the roles, of simulated users, simulators and judges."""
+    _preflight(policy)
+    for env in config.envs:
+        source = source_of(env, config.make_options)
+        _preflight(source.user)
+        _preflight(source.suite)
 
 
 def _preflight(of: object) -> None:
-    """Try the server of a policy or a simulated user that has one."""
+    """Try the server of something that has one."""
     check = getattr(of, "preflight", None)
     if callable(check):
         check()
@@ -99,8 +152,12 @@ def check_apart(runs: Sequence[Prepared]) -> None:
                 )
 
 
-def execute(run: Prepared, concurrency: int = 1) -> Path:
+def execute(run: Prepared, place: Workplace = HERE) -> Path:
     """Run whatever is not in the folder yet, and return the folder.
+
+    Args:
+        run: what to run.
+        place: where its episodes are played.
 
     Raises:
         StoreError: the folder cannot be written, or another process runs in it.
@@ -111,14 +168,22 @@ def execute(run: Prepared, concurrency: int = 1) -> Path:
     with _open_store(run) as store:
         todo = _unfinished(run.jobs, store.done)
         try:
-            with progress(run.policy.name, len(run.jobs), done=len(run.jobs) - len(todo)) as advance:
-                episodes = run_jobs(todo, run.policy, run.config.make_options, concurrency)
-                for episode in _while_server_answers(episodes, store, concurrency):
-                    store.append(episode)
-                    advance()
+            with following(run.name, _tally(run, len(todo), place.conduct)) as follow:
+                make_policy = partial(make_agent, run.config.agent, run.config.agent_options)
+                running = run_at(place, todo, run.policy, make_policy, run.make_options)
+                with closing(running) as episodes:
+                    for played in _while_server_answers(episodes, store, place.concurrency):
+                        store.append(replace(played, episode=replace(played.episode, agent=run.name)))
+                        follow(played)
         except KeyboardInterrupt as error:
             raise Interrupted(f"what had finished is kept in {run.folder}") from error
     return run.folder
+
+
+def _tally(run: Prepared, left: int, conduct: Conduct) -> Tally:
+    total, settings = len(run.jobs), run.header["agent_settings"]
+    tariff = Tariff(conduct.prices, settings) if conduct.prices else None
+    return Tally(total, total - left, time.monotonic, tariff)
 
 
 def _while_server_answers(
@@ -128,7 +193,7 @@ def _while_server_answers(
     in_a_row, most = 0, max(FEWEST_FAILURES, 2 * concurrency)
     for one in episodes:
         yield one
-        in_a_row = in_a_row + 1 if one.episode.decided_by == SERVER_ERROR else 0
+        in_a_row = in_a_row + 1 if one.trace.ending == "server_error" else 0
         if in_a_row == most:
             raise ServerLost(
                 f"stopped: {most} episodes in a row met a failed server"
@@ -137,8 +202,8 @@ def _while_server_answers(
             )
 
 
-def _unfinished(jobs: Iterable[Job], done: set[Key]) -> list[Job]:
-    return [job for job in jobs if job.key not in done]
+def _unfinished(jobs: Sequence[Job], done: KeySet) -> Sequence[Job]:
+    return [job for job in jobs if job.key not in done] if done else jobs
 
 
 def _open_store(run: Prepared) -> RunStore:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,13 +21,17 @@ from rich.progress import (
 from rich.text import Text
 
 from toolenv.errors import StoreError, UsageError
+from toolenv.metrics.failures import MEDIANS, Thresholds
 from toolenv.report.about import about, origin_lines
+from toolenv.report.arms import arm_of
+from toolenv.report.build import Report, build_report, check_dimensions
 from toolenv.report.notes import exclusion_lines
 from toolenv.report.page import render_page
-from toolenv.report.rows import Row, Run, build_rows
+from toolenv.report.rows import Row, Run
 from toolenv.report.safe import safe_line
 from toolenv.report.samples import pick_samples
 from toolenv.report.terminal import render_rows
+from toolenv.runner.arms import BASELINE
 from toolenv.runner.reading import find_runs, read_episodes, read_header
 
 T = TypeVar("T")
@@ -68,19 +72,38 @@ def with_progress(items: Iterable[T], total: int, title: str) -> Iterator[T]:
 
 
 def rows_of(folders: Iterable[Path]) -> list[Row]:
-    """The table's rows of run directories.
+    """The table's rows of run directories; see :func:`report_of`."""
+    return list(report_of(folders).rows)
+
+
+def report_of(folders: Iterable[Path], by: Iterable[str] = (), thresholds: Thresholds = MEDIANS) -> Report:
+    """The report of run directories; arms of a study beside its baseline have a table of their own.
+
+    Args:
+        folders: run directories, or folders of them.
+        by: what to group episodes by.
+        thresholds: where failure behaviours part.
 
     Raises:
         StoreError: a folder that is no run directory, or cannot be read.
-        UsageError: two runs repeat each other.
+        UsageError: two runs repeat each other, or nothing that episodes can be grouped by.
     """
+    dimensions = check_dimensions(by)
     runs = find_runs(list(folders))
     try:
-        return build_rows(Run(read_episodes(one), planned_of(one), settings_of(one)) for one in runs)
+        return build_report(
+            (run_of(one) for one in runs if arm_of(read_header(one)) == BASELINE), dimensions, thresholds
+        )
     except UsageError as error:
         raise UsageError(
             f"{error}; report runs that repeat each other apart: {', '.join(map(str, runs))}"
         ) from error
+
+
+def run_of(folder: Path) -> Run:
+    """A run directory as reports take it; its episodes are read when they are asked for."""
+    told = bool(read_header(folder).get("privileged", False))
+    return Run(read_episodes(folder), planned_of(folder), settings_of(folder), told)
 
 
 def planned_of(folder: Path) -> dict[tuple[str, str], int]:
@@ -103,18 +126,23 @@ def show(rows: list[Row]) -> None:
 
 
 def check_page(path: Path) -> None:
-    """Find out before long work whether a page can be written.
+    """Find out before long work whether a page can be written; see :func:`check_writable`."""
+    check_writable("--html", path)
+
+
+def check_writable(option: str, path: Path) -> None:
+    """Find out before long work whether a file can be written.
 
     Raises:
-        UsageError: it cannot; names the path and what is in the way.
+        UsageError: it cannot; names the option, the path and what is in the way.
     """
     there = next(one for one in (path, *path.absolute().parents) if one.exists())
     if there == path and there.is_dir():
-        raise UsageError(f"--html {path} is a folder; give the name of a file")
+        raise UsageError(f"{option} {path} is a folder; give the name of a file")
     if there != path and not there.is_dir():
-        raise UsageError(f"--html {path} cannot be written: {there} is no folder")
+        raise UsageError(f"{option} {path} cannot be written: {there} is no folder")
     if not os.access(there, os.W_OK):
-        raise UsageError(f"--html {path} cannot be written: no permission for {there}")
+        raise UsageError(f"{option} {path} cannot be written: no permission for {there}")
 
 
 def show_origins(folders: Iterable[Path]) -> None:
@@ -124,8 +152,23 @@ def show_origins(folders: Iterable[Path]) -> None:
         console().print(Text(f"• {safe_line(line, 2000)}"))
 
 
-def write_page(path: Path, rows: list[Row], folders: Iterable[Path], title: str) -> None:
+def write_page(
+    path: Path,
+    rows: list[Row],
+    folders: Iterable[Path],
+    title: str,
+    more: Mapping[str, str] | None = None,
+    report: Report | None = None,
+) -> None:
     """Write an HTML page: the rows, what their runs were made of, and a sample of final texts.
+
+    Args:
+        path: the file.
+        rows: what to show.
+        folders: run directories.
+        title: the page's title.
+        more: facts to show at the top, beside those of the runs.
+        report: what to show beside the rows.
 
     Raises:
         StoreError: it cannot be written, or a run cannot be read.
@@ -133,7 +176,9 @@ def write_page(path: Path, rows: list[Row], folders: Iterable[Path], title: str)
     runs = find_runs(list(folders))
     headers = [read_header(folder) for folder in runs]
     left_out = {f"left out of {env}": line for env, line in exclusion_lines(headers).items()}
-    page = render_page(rows, pick_samples(runs), {**about(headers), **left_out}, title)
+    page = render_page(
+        rows, pick_samples(runs), {**about(headers), **left_out, **(more or {})}, title, report
+    )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page, encoding="utf-8")

@@ -1,7 +1,9 @@
-"""``toolenv quickstart``: real tasks, the reference agents, the table and a page."""
+"""``toolenv quickstart``: the reference agents on our own tasks and on real ones, the tables and a page."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -11,10 +13,41 @@ from toolenv.cli import app
 from toolenv.cli.data import store
 from toolenv.cli.execute import execute, folder_name, folder_path, prepare
 from toolenv.cli.output import check_page, rows_of, show, write_page
+from toolenv.errors import DataError
+from toolenv.report.safe import safe_line
 from toolenv.runner.plan import JUDGED_BY, RunConfig, versions
 
 AGENTS = ("oracle", "always-stop", "never-stop", "noop", "random")
-ENVS = ("ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0")
+SCRIPTS = ("recovery", "recovery:naive")
+"""Policies that follow a plan of the task, with and without what it takes to recover from a hazard."""
+
+ROUND = 252
+"""Tasks of Workflows: each workflow of each subtopic once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Agents that all play the same environments."""
+
+    agents: tuple[str, ...]
+    envs: tuple[str, ...]
+    limit: int | None = None
+
+    def configs(self, limit: int | None) -> list[RunConfig]:
+        """A run for each agent, of no more than ``limit`` tasks."""
+        limits = [one for one in (limit, self.limit) if one is not None]
+        return [RunConfig(self.envs, agent, limit=min(limits, default=None)) for agent in self.agents]
+
+
+def _ids(suite: str, *conditions: str) -> tuple[str, ...]:
+    return tuple(f"ToolFeas/{suite}-{condition}-v0" for condition in conditions)
+
+
+WORKFLOWS = (
+    Part(AGENTS, _ids("Workflows", "clean", "infeasible", "hazard"), ROUND),
+    Part(SCRIPTS, _ids("Workflows", "clean", "hazard"), ROUND),
+)
+BFCL = (Part(AGENTS, _ids("BFCL", "clean", "infeasible")),)
 
 
 @app.command()
@@ -25,19 +58,30 @@ def quickstart(
     html: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
     limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
 ) -> None:
-    """Fetch BFCL if it is absent, run the reference agents on it, print the table, write a page.
+    """Run the reference agents on Workflows, which needs no network, and on BFCL where its data can be had.
 
-    Runs that are there already are used; those of another version of toolenv are not, but run anew.
+    Prints the tables and writes a page. Runs that are there already are used; those of another version of
+    toolenv are not, but run anew.
     """
     check_page(html)
-    _fetch()
-    configs = [RunConfig(envs=ENVS, agent=agent, limit=limit) for agent in AGENTS]
+    folders = _run(WORKFLOWS, out, limit)
+    why = _why_no_bfcl()
+    if not why:
+        folders += _run(BFCL, out, limit)
+    left_out = {"left out": f"BFCL: {why}"} if why else {}
+    write_page(html, rows_of(folders), folders, title="toolenv quickstart", more=left_out)
+    if why:
+        typer.echo(f"BFCL is left out, for its data cannot be had: {safe_line(why, 1000)}")
+    typer.echo(f"Page: {html}   Runs: {out}")
+
+
+def _run(parts: Sequence[Part], out: Path, limit: int | None) -> list[Path]:
+    """Run, show the tables, and return the folders of the runs."""
+    configs = [config for part in parts for config in part.configs(limit)]
     runs = [prepare(one, out / _folder(one), resume=True) for one in configs]
     folders = [execute(one) for one in runs]
-    rows = rows_of(folders)
-    show(rows)
-    write_page(html, rows, folders, title="toolenv quickstart")
-    typer.echo(f"Page: {html}   Runs: {out}")
+    show(rows_of(folders))
+    return folders
 
 
 def _folder(config: RunConfig) -> str:
@@ -46,6 +90,11 @@ def _folder(config: RunConfig) -> str:
     return "-".join([folder_name(config.agent), config.hash, *(found[name] for name in JUDGED_BY)])
 
 
-def _fetch() -> None:
-    row = store().pull("bfcl", report=lambda line: typer.echo(line, err=True))
+def _why_no_bfcl() -> str:
+    """Fetch BFCL if it is absent; why its data cannot be had, empty if it is there."""
+    try:
+        row = store().pull("bfcl", report=lambda line: typer.echo(line, err=True), hasty=True)
+    except DataError as error:
+        return str(error)
     typer.echo(f"BFCL {row.version} ({row.licence}) at {row.path}", err=True)
+    return ""

@@ -12,7 +12,7 @@ import typer
 from toolenv.cli import app
 from toolenv.cli.execute import env_name
 from toolenv.cli.output import planned_of, settings_of, show, with_progress
-from toolenv.episode import Episode
+from toolenv.episode import FACTS, Episode
 from toolenv.errors import StoreError, UnknownNameError
 from toolenv.judge import judge
 from toolenv.report.rows import Run, build_rows
@@ -35,21 +35,31 @@ def rescore(
 
     Nothing is written. Exit status 1 if any episode changed.
     """
-    runs: list[Run] = []
-    changed: list[tuple[Episode, Episode]] = []
-    total = 0
-    for folder in find_runs(folders):
-        planned = planned_of(folder)
-        pairs = list(with_progress(rescored(folder), sum(planned.values()), str(folder)))
-        runs.append(Run([new for _, new in pairs], planned, settings_of(folder)))
-        changed += [pair for pair in pairs if differ(*pair)]
-        total += len(pairs)
-    show(build_rows(runs))
-    for old, new in changed[:SHOWN]:
+    changes = _Changes()
+    runs = find_runs(folders)
+    show(build_rows(Run(changes.judged(run), planned_of(run), settings_of(run)) for run in runs))
+    for old, new in changes.shown:
         typer.echo(f"changed: {old.env} {old.task_id} trial {old.trial}: {_brief(old)} -> {_brief(new)}")
-    typer.echo(f"{total} episodes judged again, {len(changed)} changed")
-    if changed:
+    typer.echo(f"{changes.total} episodes judged again, {changes.number} changed")
+    if changes.number:
         raise typer.Exit(1)
+
+
+class _Changes:
+    """What judging again has changed: how many episodes of how many, and the first of them."""
+
+    def __init__(self) -> None:
+        self.shown: list[tuple[Episode, Episode]] = []
+        self.number = self.total = 0
+
+    def judged(self, run: Path) -> Iterator[Episode]:
+        """The episodes of a run, judged again one by one."""
+        for old, new in with_progress(rescored(run), sum(planned_of(run).values()), str(run)):
+            self.total += 1
+            if differ(old, new):
+                self.number += 1
+                self.shown += [(old, new)] if len(self.shown) < SHOWN else []
+            yield new
 
 
 def rescored(folder: Path) -> Iterator[tuple[Episode, Episode]]:
@@ -70,7 +80,7 @@ def rescored(folder: Path) -> Iterator[tuple[Episode, Episode]]:
             raise StoreError(f"{folder}: {error}") from error
         yield (
             old,
-            record(trace, judge(task, trace), task.flags, agent=old.agent, env_id=old.env, trial=old.trial),
+            record(trace, judge(task, trace), task, agent=old.agent, env_id=old.env, trial=old.trial),
         )
 
 
@@ -92,7 +102,12 @@ def _source(folder: Path, env_id: str, header: dict[str, Any]) -> TaskSource:
 
 
 def differ(old: Episode, new: Episode) -> bool:
-    """Whether an episode was judged otherwise. The text of an error may name lines of code, which move."""
+    """Whether an episode was judged otherwise. The text of an error may name lines of code, which move.
+
+    Facts that an earlier version did not record are no difference.
+    """
+    if old.reaction is None:
+        new = replace(new, **{name: getattr(old, name) for name in FACTS})
     return replace(old, error="") != replace(new, error="")
 
 

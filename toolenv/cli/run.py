@@ -10,13 +10,30 @@ from typing import Annotated, Any
 import typer
 
 from toolenv.cli import app
-from toolenv.cli.agent_options import check_options
+from toolenv.cli.agent_options import check_options, options_for
+from toolenv.cli.arms import run_arms
+from toolenv.cli.arms_report import arms_of, arms_without_outcome, show_arms
+from toolenv.cli.conduct import (
+    Cache,
+    Deadline,
+    FirstWait,
+    InFlight,
+    PerMinute,
+    Prices,
+    Retries,
+    conduct_of,
+)
 from toolenv.cli.execute import check_apart, env_name, execute, folder_name, folder_path, prepare
-from toolenv.cli.output import rows_of, show, show_origins
+from toolenv.cli.output import console, rows_of, show, show_origins
 from toolenv.errors import UsageError
+from toolenv.model_server.limits import Limits
+from toolenv.report.costs import costs_of, render_costs
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
+from toolenv.runner.conduct import RETRIES
 from toolenv.runner.plan import RunConfig
+from toolenv.runner.ray import Cluster
+from toolenv.runner.select import Workplace
 
 
 @app.command()
@@ -31,6 +48,23 @@ def run(
     trials: Annotated[int, typer.Option(help="Repetitions of each task.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the run.")] = 0,
     concurrency: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 1,
+    runner: Annotated[
+        str, typer.Option(metavar="NAME", help="Where episodes are played: local, processes or ray.")
+    ] = "local",
+    ray_address: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Ray cluster; default: $RAY_ADDRESS or one started.")
+    ] = None,
+    ray_actors: Annotated[
+        int | None, typer.Option(min=1, help="Ray actors; default: one per processor, at most --concurrency.")
+    ] = None,
+    ray_gpus: Annotated[float, typer.Option(min=0, help="GPUs of each Ray actor.")] = 0.0,
+    retries: Retries = RETRIES,
+    deadline: Deadline = None,
+    cache: Cache = None,
+    per_minute: PerMinute = None,
+    in_flight: InFlight = None,
+    backoff: FirstWait = None,
+    price: Prices = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
     subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
     max_turns: Annotated[int | None, typer.Option(help="Decisions per user turn.")] = None,
@@ -45,6 +79,35 @@ def run(
             help="Masks instead of the suite's own.",
         ),
     ] = None,
+    hazards: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            resolve_path=True,
+            help="Hazards instead of the suite's own.",
+        ),
+    ] = None,
+    hazard_seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Which of a task's armed hazards: the seed it has.")
+    ] = None,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--arm",
+            metavar="ARM",
+            help="baseline, tts, hint or oracle; may be repeated. A run directory each, below --out.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            parser=folder_path,
+            help="The baseline run that --arm tts and hint go on from, where it is not run here.",
+        ),
+    ] = None,
     suite_option: Annotated[
         list[str] | None,
         typer.Option("--suite-option", metavar="NAME=VALUE", help="A setting of the suite's own."),
@@ -57,9 +120,9 @@ def run(
 ) -> None:
     """Run episodes, keep them in a run directory, and print the table.
 
-    Several agents get a run directory each, below --out. All is checked before the first episode. A server
-    that fails many episodes in a row stops the run; --resume goes on and runs those again. Exit status 1 if
-    no episode of a run is valid.
+    Several agents get a run directory each, below --out; with --arm, each arm of each agent in each
+    environment. All is checked before the first episode. A server that fails many episodes in a row stops the
+    run; --resume goes on and runs those again. Exit status 1 if no episode of a run is valid.
     """
     options = {
         **pairs("--suite-option", suite_option or []),
@@ -67,38 +130,60 @@ def run(
         "max_turns": max_turns,
         "prior": prior,
         "masks": masks and str(masks),
+        "hazards": hazards and str(hazards),
+        "hazard_seed": hazard_seed,
     }
     agent_options = {
         **({} if base_url is None else {"base_url": base_url}),
         **pairs("--agent-option", agent_option or []),
     }
     check_options(agent, agent_options)
+    conduct = conduct_of(retries, deadline, cache, Limits(per_minute, in_flight), backoff, price)
+    place = Workplace(runner, concurrency, Cluster(ray_address, ray_actors, ray_gpus), conduct)
+    names = tuple(dict.fromkeys(map(env_name, envs)))
     configs = [
         RunConfig(
-            envs=tuple(dict.fromkeys(map(env_name, envs))),
+            envs=together,
             agent=spec,
             env_options={name: value for name, value in options.items() if value is not None},
-            agent_options=agent_options,
+            agent_options=options_for(spec, agent_options),
             tasks=() if tasks is None else _task_ids(tasks),
             limit=limit,
             trials=trials,
             seed=seed,
         )
         for spec in dict.fromkeys(agent)
+        for together in ([(name,) for name in names] if arm else [names])
     ]
-    runs = [prepare(one, _folder(one, out, len(configs)), resume=resume) for one in configs]
-    check_apart(runs)
-    folders = [execute(one, concurrency) for one in runs]
+    beside: list[Path] = []
+    if arm:
+        folders, beside = run_arms(configs, arm, out, baseline=baseline, resume=resume, place=place)
+    elif baseline is not None:
+        raise UsageError(f"--baseline {baseline} has no meaning without --arm tts or --arm hint")
+    else:
+        folders = _run_all(configs, out, resume=resume, place=place)
     rows = rows_of(folders)
-    show(rows)
+    if rows:
+        show(rows)
+    show_arms(arms_of([*folders, *beside]))
+    if conduct.prices:
+        console().print(render_costs(costs_of(folders, conduct.prices)))
     show_origins(folders)
     typer.echo("Runs: " + " ".join(map(str, folders)))
-    _check_any_valid(rows)
+    _check_any_valid(rows, arms_without_outcome(folders))
 
 
-def _check_any_valid(rows: Sequence[Row]) -> None:
-    """Exit status 1 if a run, which is all rows of one agent, has no valid episode."""
-    without = [one for one in dict.fromkeys(row.agent for row in rows) if not _valid(rows, one)]
+def _run_all(configs: Sequence[RunConfig], out: Path | None, *, resume: bool, place: Workplace) -> list[Path]:
+    runs = [
+        prepare(one, _folder(one, out, len(configs)), resume=resume, conduct=place.conduct) for one in configs
+    ]
+    check_apart(runs)
+    return [execute(one, place) for one in runs]
+
+
+def _check_any_valid(rows: Sequence[Row], arms: Sequence[str]) -> None:
+    """Exit status 1 if a run, which is all rows of one agent or an arm, has no valid episode."""
+    without = [one for one in dict.fromkeys(row.agent for row in rows) if not _valid(rows, one)] + [*arms]
     for agent in without:
         typer.echo(f"toolenv: no episode of {safe_line(agent)} is valid", err=True)
     if without:

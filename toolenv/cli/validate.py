@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from typing import Annotated, Any
 
 import typer
 
+import envs_registry
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.execute import env_name
 from toolenv.cli.output import with_progress
 from toolenv.cli.run import pairs
 from toolenv.feasibility.manifest import FLAGS
+from toolenv.report.format import counted
 from toolenv.runner.plan import source_of
 from toolenv.source import TaskSource
 from toolenv.transcript import printable
@@ -22,33 +27,70 @@ from toolenv.validation import Finding, Validation, summarise, validate_source
 SHOWN = 50
 """How many findings are listed."""
 
+Counts = Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One environment, what was found in it, and what is armed in it (see :func:`armed_counts`)."""
+
+    env: str
+    found: Validation
+    armed: Counts
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-able dict."""
+        return {
+            "env": self.env,
+            "tasks": self.found.tasks,
+            "findings": [asdict(one) for one in self.found.findings],
+            "warnings": [asdict(one) for one in self.found.warnings],
+            "flagged": dict(sorted(self.found.flagged.items())),
+            "armed": self.armed,
+        }
+
 
 @app.command()
 def validate(
-    envs: Annotated[list[str], typer.Argument(metavar="ENV…", help="Environment ids; see: toolenv envs")],
+    envs: Annotated[
+        list[str],
+        typer.Argument(metavar="ENV…", help="Environment ids, or patterns with *; see: toolenv envs"),
+    ],
     subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
     tasks: Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")] = None,
     suite_option: Annotated[
         list[str] | None,
         typer.Option("--suite-option", metavar="NAME=VALUE", help="A setting of the suite's own."),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Check that the oracle succeeds, that doing nothing does not, and that nothing leaks.
 
-    Exit status 1 if anything is wrong. What in a data set disagrees with itself is a warning.
+    Under a hazard the oracle plays the recovery witness, the clean path is checked, too, and what is armed is
+    counted. Exit status 1 if anything is wrong. What in a data set disagrees with itself is a warning.
     """
     chosen = {name: value for name, value in (("subset", subset), ("tasks", tasks)) if value is not None}
     options = {**pairs("--suite-option", suite_option or []), **chosen}
-    names = [env_name(text) for text in envs]
-    sources = [source_of(name, options) for name in names]
-    wrong = 0
-    for name, source in zip(names, sources, strict=True):
-        found = _validate(name, source)
-        _print(name, found)
-        _print_hazards(source)
-        wrong += len(found.findings)
-    if wrong:
+    sources = {name: source_of(name, options) for name in _names(envs)}
+    every = []
+    for name, source in sources.items():
+        checked = Checked(name, _validate(name, source), armed_counts(source))
+        every.append(checked)
+        if not as_json:
+            _print(checked)
+    if as_json:
+        typer.echo(json.dumps({"envs": [one.to_json() for one in every]}, indent=1, ensure_ascii=False))
+    elif len(every) > 1:
+        _print_total(every)
+    if any(one.found.findings for one in every):
         raise typer.Exit(1)
+
+
+def _names(given: Iterable[str]) -> Iterable[str]:
+    """The ids given or matched, each once, in order."""
+    known = envs_registry.env_ids()
+    found = {text: [one for one in known if "*" in text and fnmatchcase(one, text)] for text in given}
+    return dict.fromkeys(name for text, names in found.items() for name in names or [env_name(text)])
 
 
 def _validate(name: str, source: TaskSource) -> Validation:
@@ -56,31 +98,51 @@ def _validate(name: str, source: TaskSource) -> Validation:
     return summarise(with_progress(results, total=len(source.task_ids), title=name))
 
 
-def _print(name: str, found: Validation) -> None:
-    warnings = f", {len(found.warnings)} warnings" if found.warnings else ""
-    typer.echo(f"{name}: {found.tasks} tasks, {len(found.findings)} findings{warnings}")
-    for flag, count in sorted(found.flagged.items()):
-        typer.echo(f"  {count} flagged {flag}: {FLAGS[flag]}")
-    _list(found.findings, "")
-    _list(found.warnings, "warning: ")
-
-
-def _print_hazards(source: TaskSource) -> None:
-    """What is armed: by hazard and mode, by workflow, and by number of tools, as far as tasks tell these."""
-    armed = [(source.get(task_id), instance) for task_id, instance in source.hazards.items()]
-    modes = Counter(f"{instance.hazard}, {instance.mode}" for _, instance in armed)
-    workflows = Counter(str(task.metadata["workflow"]) for task, _ in armed if "workflow" in task.metadata)
-    tools = Counter(
-        tool_bucket(task.metadata["tool_count"]) for task, _ in armed if "tool_count" in task.metadata
-    )
-    for title, counts in (("armed", modes), ("workflow", workflows), ("tools", tools)):
-        for name, count in sorted(counts.items()):
-            typer.echo(f"  {count} {title}: {name}")
+def armed_counts(source: TaskSource) -> Counts:
+    """What is armed, counted by hazard, mode, workflow and number of tools, as far as tasks tell these."""
+    armed = [(source.get(task_id).metadata, instance) for task_id, instance in source.hazards.items()]
+    counts = {
+        "hazard": Counter(instance.hazard for _, instance in armed),
+        "mode": Counter(f"{instance.hazard}, {instance.mode}" for _, instance in armed),
+        "workflow": Counter(str(known["workflow"]) for known, _ in armed if "workflow" in known),
+        "tools": Counter(tool_bucket(known["tool_count"]) for known, _ in armed if "tool_count" in known),
+    }
+    return {title: dict(sorted(found.items())) for title, found in counts.items() if found}
 
 
 def tool_bucket(count: int) -> str:
     """The group of a number of tools (paper 2, Table 3)."""
     return "≤3" if count <= 3 else "4" if count == 4 else "≥5"
+
+
+def _print(checked: Checked) -> None:
+    found = checked.found
+    warnings = f", {len(found.warnings)} warnings" if found.warnings else ""
+    typer.echo(f"{checked.env}: {found.tasks} tasks, {len(found.findings)} findings{warnings}")
+    for flag, count in sorted(found.flagged.items()):
+        typer.echo(f"  {count} flagged {flag}: {FLAGS[flag]}")
+    _list(found.findings, "")
+    _list(found.warnings, "warning: ")
+    _print_counts(checked.armed)
+
+
+def _print_total(every: Sequence[Checked]) -> None:
+    """All together; what is armed in several environments, too."""
+    tasks = sum(one.found.tasks for one in every)
+    findings = sum(len(one.found.findings) for one in every)
+    typer.echo(f"{counted(len(every), 'environment')}: {tasks} tasks, {findings} findings")
+    totals: dict[str, Counter[str]] = {}
+    for one in every:
+        for title, counts in one.armed.items():
+            if title != "mode":
+                totals.setdefault(title, Counter()).update(counts)
+    _print_counts({title: dict(sorted(counts.items())) for title, counts in totals.items()})
+
+
+def _print_counts(counts: Counts) -> None:
+    for title, found in counts.items():
+        for name, count in found.items():
+            typer.echo(f"  {count} armed, by {title}: {name}")
 
 
 def _list(findings: Sequence[Finding], mark: str) -> None:

@@ -16,6 +16,7 @@ from toolenv.hazards.forms import shown_again, value_of
 from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
 from toolenv.kernel.protocol import Slot
 from toolenv.plan import Contract, Plan, Use
+from toolenv.quick import new_tuple
 from toolenv.seeding import mix
 from toolenv.task import Task
 from toolenv.types import ToolCall, ToolResult, ToolSpec
@@ -216,21 +217,27 @@ class OutputHazard:
     def perturb(self, call: ToolCall, slot: Slot, answer: Answer) -> Perturbed:
         """The changed result of a call that worked."""
         clean = answer(call)
-        if clean.kind != "ok":
-            return Perturbed(clean)
-        text = clean.text
-        known = self._known.get(text, clean)
-        changed = self._changed(clean) if known is clean else known
-        if changed is None:
-            return Perturbed(clean)
-        return Perturbed(ToolResult(changed.content, "ok", changed.full, clean.record), clean)
+        changed = self.changed(clean)
+        return Perturbed(clean) if changed is None else Perturbed(changed, clean)
 
-    def _changed(self, clean: ToolResult) -> ToolResult | None:
-        """The changed result; ``None`` if nothing changed. A world may give any number of results."""
-        value = value_of(clean)
-        changed = self._change(value)
+    def changed(self, clean: ToolResult) -> ToolResult | None:
+        """The changed result; ``None`` where nothing is to change."""
+        content, kind, full, record = clean
+        if kind != "ok":
+            return None
+        text = content if full is None else full
+        changed = self._known.get(text, clean)
+        if changed is clean:
+            value = value_of(clean)
+            other = self._change(value)
+            changed = None if other == value else shown_again(other, clean)
+            self._remember(text, changed)
+        if changed is None or changed.record is record:
+            return changed
+        return new_tuple(ToolResult, (changed.content, "ok", changed.full, record))
+
+    def _remember(self, text: str, changed: ToolResult | None) -> None:
+        """``None`` if nothing is to change. A world may give any number of results."""
         if len(self._known) >= MOST_REMEMBERED:
             self._known.clear()
-        found = None if changed == value else shown_again(changed, clean)
-        self._known[clean.text] = found
-        return found
+        self._known[text] = changed

@@ -8,14 +8,25 @@ from typing import Any, Final
 
 from toolenv.kernel.clean import shown
 from toolenv.plan import EACH, Path
+from toolenv.quick import new_tuple
+from toolenv.rendering import render
 from toolenv.types import ToolResult
 
 ABSENT: Final = object()
+
+_CONTAINERS = frozenset({dict, list})
+_read = json.JSONDecoder().raw_decode
 
 
 def value_of(result: ToolResult) -> Any:
     """The JSON value a result shows; its text where that is no JSON."""
     text = result.text
+    try:
+        value, end = _read(text)  # faster than `loads`, and does not read white space around the value
+        if end == len(text):
+            return value
+    except ValueError:
+        pass
     try:
         return json.loads(text)
     except ValueError:
@@ -24,8 +35,11 @@ def value_of(result: ToolResult) -> Any:
 
 def shown_again(value: Any, clean: ToolResult) -> ToolResult:
     """A changed value as the agent is shown it, cut where the clean result was cut."""
-    was_cut = clean.full is not None and len(clean.full) > len(clean.content)
-    return shown(value, clean.kind, clean.record, len(clean.content) if was_cut else None)
+    content, kind, full, record = clean
+    if full is None and not isinstance(value, str):
+        return new_tuple(ToolResult, (render(value), kind, None, record))
+    was_cut = full is not None and len(full) > len(content)
+    return shown(value, kind, record, len(content) if was_cut else None)
 
 
 def parts_at(value: Any, path: Path) -> Iterator[Any]:
@@ -51,6 +65,8 @@ def changed_at(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
     """A copy of ``value`` whose parts at ``path`` are changed; itself where there are none."""
     if not path:
         return change(value)
+    if len(path) == 1 and type(value) is dict and path[0] in value and path[0] != EACH:  # nearly always
+        return {**value, path[0]: change(value[path[0]])}
     if path[0] == EACH:
         return [changed_at(item, path[1:], change) for item in value] if isinstance(value, list) else value
     inner = _step(value, path[0])
@@ -64,7 +80,10 @@ def changed_at(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
 def renamed(value: Any, names: Mapping[str, str]) -> Any:
     """A copy whose objects have other keys, at every depth; the order of the keys stays."""
     if isinstance(value, dict):
-        return {names.get(key, key): renamed(item, names) for key, item in value.items()}
+        return {
+            names.get(key, key): renamed(item, names) if type(item) in _CONTAINERS else item
+            for key, item in value.items()
+        }
     if isinstance(value, list):
         return [renamed(item, names) for item in value]
     return value
@@ -82,4 +101,4 @@ def last_name(path: Path) -> str:
 
 def is_number(value: Any) -> bool:
     """Whether a value is a JSON number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    return type(value) is int or type(value) is float

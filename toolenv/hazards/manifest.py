@@ -17,8 +17,9 @@ validation).
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,10 @@ class ProvedInstance:
     extra_calls: int
 
     def recoverable(self, task: Task) -> Task:
-        """The task with its witness as solution."""
-        return replace(task, reference=RecoveryReference(task.reference, self.witness))
+        """The task with its witness as solution; without one, nobody knows how to recover."""
+        flags = task.flags if self.witness else task.flags | {"no_reference"}
+        reference = RecoveryReference(task.reference, self.witness, self.instance)
+        return replace(task, reference=reference, flags=flags)
 
     def to_json(self) -> dict[str, Any]:
         """The entry of a manifest."""
@@ -142,7 +145,7 @@ class HazardManifest:
         }
         return sealed(body)
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """``sha256:…`` over the manifest's content."""
         return str(self.to_json()["hash"])
@@ -182,14 +185,21 @@ class RecoveryReference:
     Attributes:
         truth: the task's reference; it alone judges.
         witness: the solution under the hazard, as stored.
+        instance: what is armed.
     """
 
     truth: Reference
     witness: Stored
+    instance: Instance | None = None
 
     def score(self, trace: Trace) -> Score:
         """The verdict of the task's own reference."""
         return self.truth.score(trace)
+
+    def is_accurate(self, trace: Trace) -> bool | None:
+        """Paper 2's accuracy, where the task's own reference tells it."""
+        tell: Callable[[Trace], bool | None] | None = getattr(self.truth, "is_accurate", None)
+        return None if tell is None else tell(trace)
 
     def solution(self) -> tuple[Action, ...]:
         """The witness."""

@@ -10,6 +10,13 @@ from typing import Any
 from toolenv.hazards.forms import is_number
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LARGE = 10**20
+_MOST_DIGITS = 20
+"""Larger and longer numbers, and those with an exponent, are moved as decimals, which takes longer."""
+
+_DIGIT = re.compile(r"[0-9]")
+_DIGITS = "0123456789"
+_SHIFTED = [str.maketrans(_DIGITS, _DIGITS[shift:] + _DIGITS[:shift]) for shift in range(1, 10)]
 _PERCENT = (-23, -17, -12, -8, 9, 13, 18, 26)
 _NAMES = (
     "Jordan Blake", "Alexis Moreau", "Robin Castellan", "Marek Oduya", "Selma Thorne", "Iver Lindqvist",
@@ -31,21 +38,37 @@ def other_value(value: Any, draw: int) -> Any:
         return value
     if _DATE.fullmatch(value):
         return _other_day(value, draw)
-    if any(sign.isascii() and sign.isdigit() for sign in value):
-        shift = 1 + draw % 9
-        return "".join(_other_digit(sign, shift) for sign in value)
-    return next(name for name in _NAMES[draw % len(_NAMES) :] + _NAMES if name != value)
+    if _DIGIT.search(value):
+        return value.translate(_SHIFTED[draw % 9])
+    name = _NAMES[draw % len(_NAMES)]
+    return name if name != value else _NAMES[(draw + 1) % len(_NAMES)]
 
 
 def _other_number(value: int | float, draw: int) -> int | float:
     percent = _PERCENT[draw % len(_PERCENT)]
-    exact = Decimal(repr(value))
+    if type(value) is int and -_LARGE < value < _LARGE:
+        return _moved(value, percent)
+    whole, point, decimals = (text := repr(value)).partition(".")
+    if not point or len(text) > _MOST_DIGITS or not decimals.isdecimal():
+        return _other_decimal(Decimal(text), percent, type(value))
+    scale: int = 10 ** len(decimals)
+    return _moved(int(whole + decimals), percent) / scale
+
+
+def _moved(number: int, percent: int) -> int:
+    """A number in units of its last decimal, moved: rounded to the even neighbour, and never the same."""
+    quotient, rest = divmod(number * (100 + percent), 100)
+    moved = quotient + (rest > 50 or (rest == 50 and quotient % 2))
+    return moved if moved != number else moved + (1 if percent > 0 else -1)
+
+
+def _other_decimal(exact: Decimal, percent: int, kind: type[int] | type[float]) -> int | float:
     exponent = exact.as_tuple().exponent
     step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
     moved = (exact + exact * percent / 100).quantize(step)
     if moved == exact:
         moved += step if percent > 0 else -step
-    return int(moved) if isinstance(value, int) else float(moved)
+    return kind(moved)
 
 
 def _other_day(text: str, draw: int) -> str:
@@ -54,7 +77,3 @@ def _other_day(text: str, draw: int) -> str:
     except ValueError:
         return f"{text[:-2]}01" if not text.endswith("01") else f"{text[:-2]}02"
     return (day - datetime.timedelta(days=30 + draw % 360)).isoformat()
-
-
-def _other_digit(sign: str, shift: int) -> str:
-    return str((int(sign) + shift) % 10) if sign.isascii() and sign.isdigit() else sign

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from toolenv.arguments import check_arguments
-from toolenv.errors import ToolError, ToolFault
+from toolenv.arguments import check_arguments, fits
+from toolenv.errors import ServerError, ToolError, ToolFault
 from toolenv.kernel.protocol import ArgumentPolicy, Noted, Slot, World, shown_tools
+from toolenv.quick import new_tuple
 from toolenv.rendering import cut, render
 from toolenv.task import Task
 from toolenv.types import ResultKind, ToolCall, ToolResult, ToolSpec
@@ -59,6 +60,7 @@ class CleanKernel:
         """Answer one call, made under the tool's own name.
 
         Raises:
+            ServerError: a model that plays the tool failed.
             ToolFault: the tool itself is broken.
         """
         spec = self._specs[slot.turn].get(call.name)
@@ -68,7 +70,10 @@ class CleanKernel:
             return ToolResult(
                 f"Error: the arguments of {call.name} could not be read: {call.problem}", "invalid_arguments"
             )
-        checked = check_arguments(spec, call.arguments, self._arguments)
+        arguments = call.arguments
+        if type(arguments) is dict and fits(spec, arguments, self._arguments):
+            return self._run(state, call.name, arguments, None)
+        checked = check_arguments(spec, arguments, self._arguments)
         if checked.problem:
             return ToolResult(f"Error: {checked.problem}", "invalid_arguments", record=checked.record)
         return self._run(state, call.name, checked.arguments, checked.record)
@@ -81,6 +86,8 @@ class CleanKernel:
             value = state.call(name, arguments)
         except ToolError as failure:
             kind, value = "tool_error", str(failure)
+        except ServerError:
+            raise  # of a model that plays the tool: no bug, and it may go better
         except Exception as error:
             raise ToolFault(f"tool {name!r} raised {type(error).__name__}: {error}") from error
         if type(value) is Noted:
@@ -96,7 +103,7 @@ def shown(
     text = render(value)
     content = text if limit is None or len(text) <= limit else cut(text, limit)
     full = value if isinstance(value, str) else text
-    return ToolResult(content, kind, None if full == content else full, record)
+    return new_tuple(ToolResult, (content, kind, None if full == content else full, record))
 
 
 def unknown_tool(name: str, offered: Sequence[ToolSpec], kind: ResultKind = "unknown_tool") -> ToolResult:

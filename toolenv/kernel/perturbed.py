@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from toolenv.kernel.protocol import Kernel, Slot, World
+from toolenv.quick import new_tuple
 from toolenv.types import ToolCall, ToolResult, ToolSpec
 
 
@@ -41,7 +42,11 @@ class Hazard(Protocol):
         ...
 
     def perturb(self, call: ToolCall, slot: Slot, answer: Answer) -> Perturbed:
-        """The answer to a call of an armed tool."""
+        """The answer to a call of an armed tool.
+
+        A hazard that looks at nothing but the clean result has a method ``changed(clean)``, too, which gives
+        the perturbed one or ``None``: a shorter way to the same.
+        """
         ...
 
 
@@ -76,6 +81,12 @@ class PerturbedWorld:
         """Run a tool of the world."""
         return self.world.call(name, arguments)
 
+    def close(self) -> None:
+        """Let go of what the world holds, if it holds anything."""
+        close = getattr(self.world, "close", None)
+        if close is not None:
+            close()
+
     def fork(self) -> PerturbedWorld:
         """An independent copy."""
         return PerturbedWorld(self.world.fork(), self.attempts)
@@ -97,8 +108,10 @@ class PerturbedKernel:
     """
 
     def __init__(self, kernel: Kernel, hazard: Hazard) -> None:
-        self._kernel, self._hazard = kernel, hazard
-        self._passed = {"hazard": {**hazard.facts, "fired": False}}
+        self._kernel, self._hazard, self._armed = kernel, hazard, hazard.armed
+        self._changed: Callable[[ToolResult], ToolResult | None] | None = getattr(hazard, "changed", None)
+        self._facts = dict(hazard.facts)
+        self._passed = {"hazard": {**self._facts, "fired": False}}
         self._offered: dict[int, tuple[tuple[ToolSpec, ...], tuple[ToolSpec, ...]]] = {}
 
     def tools(self, turn: int = 0) -> tuple[ToolSpec, ...]:
@@ -116,18 +129,26 @@ class PerturbedKernel:
     def call(self, state: World, call: ToolCall, slot: Slot) -> ToolResult:
         """Answer one call through the hazard."""
         assert isinstance(state, PerturbedWorld)
-        if call.name not in self._hazard.armed:
+        name = call.name
+        if name not in self._armed:
             return _noted(self._kernel.call(state.world, call, slot), self._passed)
-        slot = Slot(slot.number, slot.turn, state.attempts.get(call.name, 0))
-        state.attempts[call.name] = slot.attempt + 1
+        attempt = state.attempts.get(name, 0)
+        state.attempts[name] = attempt + 1
+        slot = new_tuple(Slot, (slot.number, slot.turn, attempt))
+        if self._changed is not None:
+            clean = self._kernel.call(state.world, call, slot)
+            result = self._changed(clean)
+            return _noted(clean, self._passed) if result is None else self._fired(result, clean, attempt)
         perturbed = self._hazard.perturb(call, slot, _Answer(self._kernel, state.world, slot))
         if perturbed.clean is None:
             return _noted(perturbed.result, self._passed)
-        return _noted(perturbed.result, {"hazard": self._fired(slot, perturbed.clean)})
+        return self._fired(perturbed.result, perturbed.clean, attempt)
 
-    def _fired(self, slot: Slot, clean: ToolResult) -> dict[str, Any]:
-        facts = {"fired": True, "attempt": slot.attempt, "clean": clean.text, "clean_kind": clean.kind}
-        return {**self._hazard.facts, **facts}
+    def _fired(self, result: ToolResult, clean: ToolResult, attempt: int) -> ToolResult:
+        content, kind, full, _ = clean
+        text = content if full is None else full
+        fired = {**self._facts, "fired": True, "attempt": attempt, "clean": text, "clean_kind": kind}
+        return _noted(result, {"hazard": fired})
 
 
 class _Answer:
@@ -144,5 +165,5 @@ class _Answer:
 
 
 def _noted(result: ToolResult, facts: Mapping[str, Any]) -> ToolResult:
-    record = facts if result.record is None else {**result.record, **facts}
-    return ToolResult(result.content, result.kind, result.full, record)
+    content, kind, full, record = result
+    return new_tuple(ToolResult, (content, kind, full, facts if record is None else {**record, **facts}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -14,7 +15,12 @@ from toolenv.types import Action, Observation
 
 
 class RecordReward(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
-    """``info["episode"]`` on the last step gets ``r`` (return), ``l`` (decisions) and ``calls``."""
+    """Sums up an episode in its last ``info``.
+
+    ``info["episode"]`` gets ``r`` (return), ``l`` (decisions) and ``calls``. ``info["is_success"]`` is 1.0 or
+    0.0, and NaN where the task cannot be assessed or the episode is invalid. A vector environment's array of
+    booleans holds no ``None``: there ``infos["verdict"]["success"]`` may show one as ``False``.
+    """
 
     def __init__(self, env: gymnasium.Env[Observation, Action]) -> None:
         RecordConstructorArgs.__init__(self)
@@ -37,6 +43,8 @@ class RecordReward(gymnasium.Wrapper[Observation, Action, Observation, Action], 
             trace = self._tool_env.trace
             sums = {"r": self._return, "l": len(trace.steps), "calls": len(trace.calls())}
             result[4].setdefault("episode", {}).update(sums)
+            success = result[4]["verdict"]["success"]
+            result[4]["is_success"] = math.nan if success is None else float(success)
         return result
 
 

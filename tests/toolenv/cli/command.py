@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from toolenv.runner.reading import EPISODES_FILE
-
 ROOT = Path(__file__).parents[3]
 CLEAN, INFEASIBLE, MIXED = (f"ToolFeas/BFCL-{name}-v0" for name in ("clean", "infeasible", "mixed"))
 # Where tests run in the background, Ctrl-C is ignored, and their children would ignore it too.
 CODE = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "import os, signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from toolenv.runner import shards; shards.SHARD_BYTES = int(os.environ.get('SHARD_BYTES', 2**28));"
     "from toolenv.cli import main; main()"
 )
 PROGRAM = (sys.executable, "-W", "error", "-c", CODE)
@@ -52,11 +51,11 @@ def spawned(*arguments: object, cwd: Path, **options: Any) -> Ended:
 
 
 def wait_for_episodes(process: subprocess.Popen[str], runs: Path, name: str, size: int) -> bool:
-    """Wait until a run's file is larger than ``size`` bytes; false if the process ended before.
+    """Wait until a run's files are larger than ``size`` bytes; false if the process ended before.
 
     ``name`` is that of the run's folder below ``runs``; it may hold a ``*``.
     """
-    while not any(path.stat().st_size > size for path in runs.glob(f"{name}/{EPISODES_FILE}")):
+    while sum(path.stat().st_size for path in runs.glob(f"{name}/episodes*.jsonl")) <= size:
         try:
             process.wait(timeout=0.005)
         except subprocess.TimeoutExpired:

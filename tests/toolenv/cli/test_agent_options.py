@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.toolenv.cli.command import CLEAN, Command
 from toolenv.cli.agent_options import check_options
 from toolenv.errors import UnknownNameError
 
@@ -43,3 +46,13 @@ def test_a_setting_that_no_agent_reads_is_refused(
 ) -> None:
     with pytest.raises(UnknownNameError, match=f"unknown agent option {told}"):
         check_options(specs, options)
+
+
+def test_each_of_several_agents_gets_what_it_reads(toolenv: Command, place: Path) -> None:
+    run = ("run", CLEAN, "--tasks", "multiple_0", "--agent", "noop", "--agent", "random", "--out", "x")
+    assert toolenv(*run, "--agent-option", "seed=3").code == 0
+    settings = {
+        name: json.loads((place / "x" / name / "run.json").read_text())["config"]["agent_options"]
+        for name in ("noop", "random")
+    }
+    assert settings == {"noop": {}, "random": {"seed": 3}}

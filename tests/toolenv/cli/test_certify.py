@@ -14,10 +14,19 @@ from toolenv.feasibility.annotation.evidence import read_labels
 MULTI_TURN = ("certify", INFEASIBLE, "--subset", "multi_turn_base")
 
 
+def plain_masks(toolenv: Command, place: Path) -> tuple[str, Path]:
+    """The reference solutions' tools, none of them decided yet."""
+    path = place / "plain.json"
+    made = toolenv("build", "BFCL", "--reference", "--subset", "multi_turn_base", "--out", path)
+    assert made.code == 0, made.err
+    return "--masks", path
+
+
 def test_certificates_and_repaired_masks(toolenv: Command, place: Path) -> None:
     tasks = "multi_turn_base_46,multi_turn_base_100"
     out = ("--out", "certificates.json", "--repaired", "masks.json", "--labels", "labels.json")
-    ended = toolenv(*MULTI_TURN, "--tasks", tasks, "--states", 500, *out)
+    plain = plain_masks(toolenv, place)
+    ended = toolenv(*MULTI_TURN, *plain, "--tasks", tasks, "--states", 500, *out)
     assert (ended.code, ended.err) == (0, "")
     assert all(word in ended.out for word in ("certified", "refuted", "repaired", "checked: 2 of 2 tasks"))
     written = json.loads((place / "certificates.json").read_text())
@@ -36,9 +45,18 @@ def test_certificates_and_repaired_masks(toolenv: Command, place: Path) -> None:
 
 
 def test_labels_of_the_masks_as_they_are(toolenv: Command, place: Path) -> None:
-    toolenv(*MULTI_TURN, "--tasks", "multi_turn_base_46", "--states", 500, "--labels", "labels.json")
+    plain = plain_masks(toolenv, place)
+    one = ("--tasks", "multi_turn_base_46", "--states", 500)
+    assert toolenv(*MULTI_TURN, *plain, *one, "--labels", "labels.json").code == 0
     labels = read_labels([place / "labels.json"])["BFCL"]
     assert labels.status == {"multi_turn_base_46": "feasible"}
+
+
+def test_the_masks_that_ship_are_those_that_stand(toolenv: Command, place: Path) -> None:
+    ended = toolenv(*MULTI_TURN, "--tasks", "multi_turn_base_46", "--states", 500)
+    assert ended.code == 0
+    assert "certified" in ended.out
+    assert "refuted" not in ended.out
 
 
 def test_checking_what_was_written(toolenv: Command, place: Path) -> None:

@@ -15,11 +15,13 @@ from tests.toolenv.cli.command import (
     CLEAN,
     INFEASIBLE,
     Ended,
+    environment,
     spawn,
     spawned,
     wait_for_episodes,
 )
 from toolenv.runner.reading import EPISODES_FILE, RUN_FILE
+from toolenv.runner.shards import shard_paths
 
 RUN = ("run", CLEAN, INFEASIBLE, "--agent", "random")
 EVERYTHING = 1453 + 1451
@@ -28,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("bfcl_package")
 
 
 def lines_of(folder: Path) -> list[bytes]:
-    return (folder / EPISODES_FILE).read_bytes().splitlines()
+    return [line for path in shard_paths(folder) for line in path.read_bytes().splitlines()]
 
 
 def interrupted(*arguments: object, cwd: Path, name: str, size: int = 0) -> Ended:
@@ -94,17 +96,23 @@ def test_quickstart_goes_on_by_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_field_076_killed_ten_times_and_resumed_equals_one_run(tmp_path: Path) -> None:
-    """SIGKILL when the file has grown beyond ten random sizes; then the records are those of a whole run."""
+@pytest.mark.parametrize("files", [1, 40])
+def test_field_076_killed_ten_times_and_resumed_equals_one_run(tmp_path: Path, files: int) -> None:
+    """SIGKILL when the files have grown beyond ten random sizes; then the records are those of a whole run.
+
+    The killed run has one file, or rolls over to the next one again and again.
+    """
     command = (*RUN, "--trials", 2)
     assert spawned(*command, "--out", "whole", cwd=tmp_path).code == 0
     whole = lines_of(tmp_path / "whole")
     assert len(whole) == 2 * EVERYTHING
     size = (tmp_path / "whole" / EPISODES_FILE).stat().st_size
+    killed = environment(SHARD_BYTES=str(size // files + 1))
     moments = [0, *sorted(random.Random(76).sample(range(int(0.95 * size)), 9))]
     kept = 0
     for moment in moments:
-        with spawn(*command, "--concurrency", 4, "--out", "killed", "--resume", cwd=tmp_path) as process:
+        again = (*command, "--concurrency", 4, "--out", "killed", "--resume")
+        with spawn(*again, cwd=tmp_path, env=killed) as process:
             assert wait_for_episodes(process, tmp_path, "killed", moment), process.communicate()
             process.kill()
             process.communicate()
@@ -113,8 +121,10 @@ def test_field_076_killed_ten_times_and_resumed_equals_one_run(tmp_path: Path) -
         assert len(lines_of(tmp_path / "killed")) >= kept, "an episode was lost"
         kept = len(lines_of(tmp_path / "killed"))
     assert kept < len(whole)
-    ended = spawned(*command, "--out", "killed", "--resume", cwd=tmp_path)
+    ended = spawned(*command, "--out", "killed", "--resume", cwd=tmp_path, env=killed)
     assert ended.code == 0
+    # A file ends with the line that fills it, so that there are a few less than would fit exactly.
+    assert 0.9 * files <= len(shard_paths(tmp_path / "killed")) <= files
     # Whole lines: episode and trace alike, and none of them twice.
     assert sorted(lines_of(tmp_path / "killed")) == sorted(whole)
     assert (tmp_path / "killed" / RUN_FILE).read_bytes() == (tmp_path / "whole" / RUN_FILE).read_bytes()

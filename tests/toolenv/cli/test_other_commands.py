@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
+import os
+import socket
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import envs_registry
-from tests.toolenv.cli.command import CLEAN, INFEASIBLE, MIXED, Command, environment, spawned
-from toolenv.cli.quickstart import AGENTS
+from tests.toolenv.cli.command import CLEAN, INFEASIBLE, MIXED, ROOT, Command, environment, spawned
+from toolenv.cli.quickstart import AGENTS, BFCL, WORKFLOWS
+from toolenv.hazards import kinds
+
+RUNS = sum(len(part.agents) for part in (*WORKFLOWS, *BFCL))
 
 SOLUTION = 'triangle_properties.get {"side1": 5, "side2": 4, "side3": 3}'
 """Of BFCL's `multiple_0`: a triangle with sides 5, 4 and 3."""
@@ -23,13 +30,21 @@ def test_help_names_every_command(toolenv: Command) -> None:
     assert (ended.code, [name for name in commands if name not in ended.out]) == (0, [])
 
 
+def test_the_version(toolenv: Command) -> None:
+    found = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["version"]["path"]
+    source = (ROOT / found).read_text(encoding="utf-8")
+    ended = toolenv("--version")
+    assert (ended.code, ended.err) == (0, "")
+    assert f'__version__ = "{ended.out.removeprefix("toolenv ").strip()}"' in source
+
+
 def test_every_id_is_listed(toolenv: Command) -> None:
     ended = toolenv("envs", "--json")
     assert (ended.code, ended.err) == (0, "")
     rows = {row["id"]: row for row in json.loads(ended.out)["envs"]}
     assert list(rows) == list(envs_registry.env_ids())
     assert {tuple(row) for row in rows.values()} == {
-        ("id", "tasks", "of", "left_out", "tools", "infeasible", "subsets", "data")
+        ("id", "tasks", "of", "left_out", "tools", "infeasible", "labels", "subsets", "data")
     }
     # The paper's 1,453 tasks; two of them cannot be solved, so no mask makes them infeasible.
     assert [(rows[name]["tasks"], rows[name]["infeasible"]) for name in (CLEAN, INFEASIBLE, MIXED)] == [
@@ -61,7 +76,47 @@ def test_validating(toolenv: Command) -> None:
     tasks = ("--subset", "multiple", "--tasks", "multiple_0,multiple_1,multiple_2")
     ended = toolenv("validate", CLEAN, INFEASIBLE, MIXED, *tasks)
     assert (ended.code, ended.err) == (0, "")
-    assert ended.out.splitlines() == [f"{name}: 3 tasks, 0 findings" for name in (CLEAN, INFEASIBLE, MIXED)]
+    each = [f"{name}: 3 tasks, 0 findings" for name in (CLEAN, INFEASIBLE, MIXED)]
+    assert ended.out.splitlines() == [*each, "3 environments: 9 tasks, 0 findings"]
+
+
+HAZARDS = tuple(kinds())
+
+
+@pytest.mark.slow
+def test_every_proved_instance_of_workflows_is_validated_by_one_command(toolenv: Command) -> None:
+    """Paper 2: 378 sequential, 358 parallel and 370 mixture tasks; four of them fit no conflict."""
+    ended = toolenv("validate", *(f"ToolFeas/Workflows-{name}-v0" for name in HAZARDS))
+    assert (ended.code, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    counts = dict.fromkeys(HAZARDS, 1106) | {"cross-source-conflict": 1102}
+    for name, count in counts.items():
+        assert f"ToolFeas/Workflows-{name}-v0: {count} tasks, 0 findings" in lines
+        assert f"  {count} armed, by hazard: {name}" in lines
+    total = lines[lines.index("5 environments: 5526 tasks, 0 findings") :]
+    assert set(total) >= {f"  {count} armed, by workflow: {name}" for name, count in WORKFLOW_TOTALS.items()}
+    tools = [int(line.split()[0]) for line in total if "by tools" in line]
+    assert (len(tools), sum(tools)) == (3, 5526)
+
+
+WORKFLOW_TOTALS = {"sequential": 5 * 378 - 4, "parallel": 5 * 358, "mixture": 5 * 370}
+
+
+def test_a_pattern_and_json(toolenv: Command) -> None:
+    tasks = ("--tasks", "rail_journeys-sequential-0-0,flights-mixture-0-0")
+    ended = toolenv("validate", "ToolFeas/Workflows-*-v0", *tasks, "--json")
+    assert (ended.code, ended.err) == (0, "")
+    found = {row.pop("env"): row for row in json.loads(ended.out)["envs"]}
+    assert list(found) == [name for name in envs_registry.env_ids() if "/Workflows-" in name]
+    assert all((row["tasks"], row["findings"], row["warnings"]) == (2, [], []) for row in found.values())
+    assert found["ToolFeas/Workflows-clean-v0"]["armed"] == {}
+    armed = found["ToolFeas/Workflows-output-drift-v0"]["armed"]
+    assert armed["hazard"] == {"output-drift": 2}
+    assert armed["workflow"] == {"mixture": 1, "sequential": 1}
+    assert sum(armed["tools"].values()) == 2
+    nothing = toolenv("validate", "ToolFeas/Workflow-*-v0")
+    assert nothing.code == 2
+    assert "unknown environment id 'ToolFeas/Workflow-*-v0'" in nothing.err
 
 
 def test_flags_are_listed_with_their_meaning(toolenv: Command) -> None:
@@ -137,11 +192,56 @@ def test_quickstart(toolenv: Command, place: Path) -> None:
     first = toolenv(*command)
     assert first.code == 0
     assert first.out.endswith("Page: page.html   Runs: runs\n")
-    assert all(agent in first.out for agent in AGENTS)
-    assert len(list((place / "runs").iterdir())) == len(AGENTS)
-    assert "<html" in (place / "page.html").read_text(encoding="utf-8")
+    assert all(agent in first.out for agent in (*AGENTS, "recovery", "naive"))
+    assert first.out.index("ToolFeas/Workflows-hazard-v0") < first.out.index("ToolFeas/BFCL-clean-v0")
+    assert len(list((place / "runs").iterdir())) == RUNS
+    page = (place / "page.html").read_text(encoding="utf-8")
+    assert all(f"ToolFeas/{suite} (pooled)" in page for suite in ("Workflows", "BFCL"))
+    assert "BFCL is left out" not in first.out
     again = toolenv(*command)
     assert (again.code, again.out) == (0, first.out)
+
+
+def test_quickstart_without_any_network(tmp_path: Path) -> None:
+    """Nothing but a closed port where pip would look, and no data yet: the real command, to its end."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))  # bound and not listening: every connection is refused
+        address = f"http://127.0.0.1:{closed.getsockname()[1]}"
+        offline = {
+            **{"TOOLENV_DATA": str(tmp_path / "data"), "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""},
+            **{"PIP_INDEX_URL": f"{address}/simple", "PIP_NO_CACHE_DIR": "1", "PIP_EXTRA_INDEX_URL": ""},
+            **dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), address),
+        }
+        env = environment(**offline)
+        ended = spawned("quickstart", "--limit", 9, cwd=tmp_path, env=env)
+    assert ended.code == 0, ended.err
+    *tables, left_out, last = ended.out.splitlines()
+    assert last == "Page: report.html   Runs: runs/quickstart"
+    assert left_out.startswith(
+        "BFCL is left out, for its data cannot be had: pip could not download bfcl-eval"
+    )
+    assert "Connection refused" in left_out
+    assert "toolenv data pull bfcl --from DIR" in left_out
+    assert "Traceback" not in ended.err
+    assert "BFCL" not in "".join(tables)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "BFCL: pip could not download bfcl-eval" in page
+    assert "ToolFeas/Workflows-hazard-v0" in page
+    report = spawned("report", "--json", "runs/quickstart", cwd=tmp_path, env=env)
+    rows = {(row["env"], row["agent"]): row for row in json.loads(report.out)["rows"]}
+    success = {
+        (condition, agent): rows[f"ToolFeas/Workflows-{condition}-v0", agent]["metrics"]["sr"]["value"]
+        for condition in ("clean", "hazard")
+        for agent in ("oracle", "recovery", "naive", "always-stop", "never-stop", "noop")
+    }
+    # The recovery script reads every hazard, the naive one none; that is how instances are chosen.
+    solved = {pair for pair, value in success.items() if value == 1.0}
+    assert solved == {*itertools.product(("clean", "hazard"), ("oracle", "recovery")), ("clean", "naive")}
+    assert set(success.values()) == {0.0, 1.0}
+    stops = {agent: rows["ToolFeas/Workflows-infeasible-v0", agent]["metrics"] for agent in AGENTS}
+    assert {agent: found["fcr_strict"]["value"] for agent, found in stops.items() if agent != "random"} == {
+        **{"oracle": 0.0, "always-stop": 0.0, "never-stop": 1.0, "noop": 1.0}
+    }
 
 
 def test_quickstart_never_shows_the_numbers_of_another_version(
@@ -156,5 +256,5 @@ def test_quickstart_never_shows_the_numbers_of_another_version(
     ended = toolenv(*command)
     assert ended.code == 0
     newer = {path.name for path in (place / "runs/quickstart").iterdir()} - first
-    assert len(newer) == len(first) == 5
+    assert len(newer) == len(first) == RUNS
     assert all("-99.0-" in name for name in newer)

@@ -22,6 +22,20 @@ METRICS = {
     "tc_early_stop",
     "tc_ratio",
     "tc_task_failure",
+    # docs/metrics.md, paper 2
+    "accuracy",
+    "accuracy_exposed",
+    "answer_synthesis_failure",
+    "call_expansion",
+    "early_abandonment",
+    "exposure_rate",
+    "first_action_other",
+    "first_action_retry",
+    "first_action_stop",
+    "first_action_switch",
+    "ineffective_continuation",
+    "post_error_calls",
+    "under_utilization",
 }
 
 
@@ -68,6 +82,18 @@ def test_the_json_has_the_promised_structure(toolenv: Command, kept: Path) -> No
             assert {"value", "low", "high", "n"} <= set(metric)
     clean = report["rows"][0]["metrics"]
     assert (clean["fcr_strict"]["value"], clean["fcr_strict"]["n"]) == (None, 0), "NaN is null"
+
+
+def test_masks_that_say_what_is_proven_need_no_labels_file(toolenv: Command, place: Path) -> None:
+    """Ten multi-turn tasks, all certified (docs/certificates.md); an agent that never stops fails each."""
+    few = ("--subset", "multi_turn_base", "--limit", 10)
+    assert toolenv("run", INFEASIBLE, *few, "--agent", "never-stop", "--out", "certified").code == 0
+    found = json.loads(toolenv("report", "certified", "--json").out)["labels"]
+    assert [(one["rule"], one["certified"]["value"], one["certified"]["n"]) for one in found] == [
+        ("strict", 1.0, 10),
+        ("lenient", 1.0, 10),
+    ]
+    assert "FCR and the errors of labels" in toolenv("report", "certified").out
 
 
 def test_the_json_s_numbers_are_those_of_the_records(toolenv: Command, kept: Path) -> None:

@@ -169,7 +169,7 @@ def test_nothing_of_the_hazard_is_in_observations_and_infos(suite: ArmedDepot, c
                 f"{tool.name} {tool.description} {json.dumps(tool.parameters)}" for tool in observation.tools
             ]
             for text in [*shown, *texts(info)]:
-                for word in (instance.hazard, "hazard", hint(instance)):
+                for word in (instance.hazard, "hazard", hint(source.get(task_id), instance)):
                     assert word not in text
             observation, _, over, _, info = env.step(action)
         assert over

@@ -73,13 +73,13 @@ def test_no_name_of_a_hazard_reaches_the_agent(instance: Instance) -> None:
     for word in words:
         if word not in ("dropped", "units"):
             assert word not in shown, word
-    assert hint(instance).casefold() not in shown
+    assert hint(TASK, instance).casefold() not in shown
 
 
 @pytest.mark.parametrize("instance", INSTANCES, ids=NAMES)
 def test_hints_name_the_tool_and_never_the_answer(instance: Instance) -> None:
     """Paper 2, §4: a hint explains the anomaly; its appendix: hints are searched for the answer."""
-    text = hint(instance)
+    text = hint(TASK, instance)
     assert instance.tool in text
     assert "{" not in text
     for secret in ("5002", "1250", "LMP-104"):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from toolenv.errors import UsageError
 from toolenv.hazards.manifest import HazardManifest
-from toolenv.source import DRAWN, TaskSource
-from toolenv.suite import Suite, hazard_manifests
+from toolenv.source.conditions import DRAWN
+from toolenv.source.task_source import TaskSource
+from toolenv.suite import BringsHazards, Suite, hazard_manifests
 from toolenv.task import Task
 
 
@@ -37,8 +39,7 @@ def hazard_source(
         UsageError: a task that is wanted has no instance; the message says why.
         DataCorruptError: the manifest is of another suite or condition.
     """
-    path = hazard_manifests(suite)[condition] if manifest is None else Path(manifest)
-    found = HazardManifest.read(path)
+    found = _found(suite, condition, manifest)
     found.check(suite.name, condition)
     # An instance is proved for one answer: it says nothing of a corrected one.
     uncorrected = [task_id for task_id, task in clean.items() if "corrected" not in task.flags]
@@ -58,3 +59,22 @@ def hazard_source(
         found.hash,
         hazards={task_id: one.instance for task_id, one in proved.items()},
     )
+
+
+def _found(suite: Suite, condition: str, manifest: str | Path | None) -> HazardManifest:
+    if manifest is None and isinstance(suite, BringsHazards):
+        return suite.hazard_manifest(condition)
+    return _manifest(hazard_manifests(suite)[condition] if manifest is None else Path(manifest))
+
+
+def _manifest(path: Path) -> HazardManifest:
+    """The manifest in a file; read again only if it has changed: one source is made per environment."""
+    if not path.is_file():
+        return HazardManifest.read(path)
+    state = path.stat()
+    return _read(path.absolute(), state.st_mtime_ns, state.st_size)
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, changed: int, size: int) -> HazardManifest:
+    return HazardManifest.read(path)

@@ -1,0 +1,111 @@
+"""Waits between attempts, and how fast requests may go to one server."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.support.clock import FakeClock
+from toolenv.errors import UsageError
+from toolenv.model_server.backoff import Backoff, share
+from toolenv.model_server.limits import Gate, Gates, Limits, OutOfTimeError
+
+
+def test_waits_double_and_stop_at_the_longest() -> None:
+    backoff = Backoff(first=0.5, longest=3.0)
+    full = [0.5, 1.0, 2.0, 3.0, 3.0]
+    waits = [backoff.delay(number, "a request") for number in range(1, 6)]
+    assert all(most / 2 <= wait <= most for wait, most in zip(waits, full, strict=True))
+    assert Backoff().delay(10_000, "x") <= 60.0
+
+
+def test_jitter_is_a_function_of_the_request_and_spreads_evenly() -> None:
+    assert Backoff().delay(3, "a") == Backoff().delay(3, "a")
+    waits = [Backoff().delay(1, f"request {number}") for number in range(1000)]
+    assert len(set(waits)) == 1000
+    # The mean of an even spread over [0.5, 1.0] is 0.75, its standard error here 0.0046.
+    assert abs(sum(waits) / 1000 - 0.75) < 0.02
+    assert all(0 <= share("x", number) < 1 for number in range(100))
+
+
+def passed(gate: Gate, requests: int, clock: FakeClock) -> list[float]:
+    moments = []
+    for _ in range(requests):
+        with gate.passage():
+            moments.append(clock.now())
+    return moments
+
+
+def test_requests_a_minute_are_evenly_spaced() -> None:
+    clock = FakeClock()
+    moments = passed(Gate(Limits(per_minute=120), clock.clock), 5, clock)
+    assert [one - moments[0] for one in moments] == [0, 0.5, 1.0, 1.5, 2.0]
+
+
+def test_one_limit_holds_for_all_threads() -> None:
+    clock = FakeClock()
+    gate = Gate(Limits(per_minute=60), clock.clock)
+    with ThreadPoolExecutor(8) as pool:
+        moments = sorted(pool.map(lambda _: passed(gate, 1, clock)[0], range(20)))
+    assert moments[-1] - 1000.0 >= 19.0, "twenty requests at one a second take 19 seconds"
+
+
+def test_no_more_in_flight_than_allowed() -> None:
+    gate, inside, most, lock = Gate(Limits(in_flight=3)), 0, 0, threading.Lock()
+    met = threading.Barrier(3, timeout=10)
+
+    def request(_: int) -> None:
+        nonlocal inside, most
+        with gate.passage():
+            with lock:
+                inside += 1
+                most = max(most, inside)
+            met.wait()  # three at a time do get in
+            with lock:
+                inside -= 1
+
+    with ThreadPoolExecutor(12) as pool:
+        list(pool.map(request, range(12)))
+    assert most == 3
+
+
+def test_a_server_that_asks_for_quiet_gets_it_from_everybody() -> None:
+    clock = FakeClock()
+    gate = Gate(clock=clock.clock)
+    assert passed(gate, 2, clock) == [1000.0, 1000.0]
+    gate.keep_quiet(7)
+    gate.keep_quiet(3)
+    assert passed(gate, 2, clock) == [1007.0, 1007.0]
+    assert clock.sleeps == [7.0]
+
+
+def test_waiting_in_vain_is_not_begun() -> None:
+    clock = FakeClock()
+    gate = Gate(clock=clock.clock)
+    gate.keep_quiet(7)
+    with pytest.raises(OutOfTimeError), gate.passage(until=1005.0):
+        pass
+    assert clock.sleeps == []
+    full = Gate(Limits(in_flight=1), clock.clock)
+    with full.passage(), pytest.raises(OutOfTimeError), full.passage(until=1000.0):
+        pass
+
+
+def test_each_server_has_a_gate_of_its_own() -> None:
+    gates = Gates(Limits(in_flight=1))
+    assert gates.of("http://a/v1") is gates.of("http://a/v1") is not gates.of("http://b/v1")
+
+
+def test_processes_share_a_limit() -> None:
+    assert Limits(per_minute=600, in_flight=9).shared_by(4) == Limits(150.0, 2)
+    assert Limits(in_flight=2).shared_by(4) == Limits(in_flight=1)
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"), [({"per_minute": 0}, "per_minute=0"), ({"in_flight": 0}, "in_flight=0")]
+)
+def test_limits_that_let_nothing_through_are_refused(limits: dict[str, int], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        Limits(**limits)

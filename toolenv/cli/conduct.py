@@ -1,0 +1,67 @@
+"""The options of ``toolenv run`` that say how a run is conducted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from toolenv.errors import UsageError
+from toolenv.model_server import Backoff
+from toolenv.model_server.limits import Limits
+from toolenv.runner.conduct import Conduct
+from toolenv.runner.costs import parse_prices
+
+Retries: TypeAlias = Annotated[
+    int, typer.Option(min=0, help="How often an episode is played again that met a failed server.")
+]
+Deadline: TypeAlias = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="How long one episode may take.")
+]
+Cache: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", file_okay=False, help="Keep replies here; a run made again costs nothing."),
+]
+PerMinute: TypeAlias = Annotated[
+    float | None, typer.Option(metavar="N", help="Requests a minute to each server, at most.")
+]
+InFlight: TypeAlias = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Requests at a time to each server, at most.")
+]
+FirstWait: TypeAlias = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="The wait behind a request's first failure [1]; then doubled."),
+]
+Prices: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price", metavar="MODEL=IN,OUT", help="Money per million tokens, to show costs; may be repeated."
+    ),
+]
+
+
+def conduct_of(
+    retries: int,
+    deadline: float | None,
+    cache: Path | None,
+    limits: Limits,
+    first_wait: float | None,
+    prices: Sequence[str] | None,
+) -> Conduct:
+    """What the options say.
+
+    Raises:
+        UsageError: a value that cannot work.
+    """
+    if first_wait is not None and not 0 <= first_wait <= Backoff().longest:
+        raise UsageError(f"--backoff {first_wait:g}: give seconds from 0 to {Backoff().longest:g}")
+    return Conduct(
+        retries=retries,
+        deadline=deadline,
+        cache=cache,
+        limits=limits,
+        backoff=None if first_wait is None else Backoff(first_wait),
+        prices=parse_prices(prices or ()),
+    )

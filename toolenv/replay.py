@@ -1,0 +1,93 @@
+"""Playing a recorded episode again, decision by decision, and making sure that it is the same one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import zip_longest
+
+from toolenv.errors import ReplayError
+from toolenv.live import LiveEpisode
+from toolenv.trace import Ending, Step, Trace
+from toolenv.trouble import NO_TROUBLE
+from toolenv.types import Usage
+from toolenv.user import RecordedUser
+
+SHOWN = 200
+"""Characters of a result that an error shows."""
+
+
+def replay(live: LiveEpisode, trace: Trace) -> None:
+    """Bring a fresh episode to where a recorded one ended, world and conversation alike; it may go on.
+
+    A simulated user says what it said there, and speaks for itself from then on.
+
+    Args:
+        live: an episode of the same task and seed, with no decision taken.
+        trace: what was recorded; where it went on is played again, too.
+
+    Raises:
+        ReplayError: a result, the world or the ending is another than was recorded.
+    """
+    user, further = live.user, trace.continuation
+    begun = trace if further is None else _before(trace, further.steps, further.ending)
+    if user is not None:
+        live.user = RecordedUser.of(begun)
+        live.open(live.user)
+    lost = _take(live, begun.steps, begun, trace.lost_usage)
+    if further is not None:
+        live.user = None if user is None else RecordedUser.of(trace)
+        live.go_on(further.arm, further.message, further.decisions)
+        _take(live, trace.steps[further.steps :], trace, lost)
+    _check(live.trace, trace)
+    live.recall(trace.steps)
+    live.user = user
+
+
+def _before(trace: Trace, steps: int, ending: Ending) -> Trace:
+    """The part before the episode went on."""
+    return replace(
+        trace, steps=trace.steps[:steps], ending=ending, error="", continuation=None, trouble=NO_TROUBLE
+    )
+
+
+def _take(live: LiveEpisode, steps: Iterable[Step], recorded: Trace, lost: Usage | None) -> Usage | None:
+    """Take recorded decisions, and end as it was recorded if none of them did.
+
+    Returns:
+        ``lost``, tokens that led to no decision, if they are still to be accounted for.
+    """
+    for step in steps:
+        if live.ending != "running":
+            raise ReplayError(f"{_name(live.trace)} ends by {live.ending}, earlier than was recorded")
+        live.take(step.action)
+    if live.ending != "running" or recorded.ending == "running":
+        return lost
+    live.end(recorded.ending, recorded.error, lost, recorded.trouble)
+    return None
+
+
+def _check(found: Trace, recorded: Trace) -> None:
+    problem = next(_differences(found, recorded), None)
+    if problem is not None:
+        raise ReplayError(f"{_name(recorded)} does not repeat: {problem}")
+
+
+def _differences(found: Trace, recorded: Trace) -> Iterator[str]:
+    for number, (new, old) in enumerate(zip_longest(found.steps, recorded.steps)):
+        if new is None or old is None:
+            yield f"{len(found.steps)} decisions instead of {len(recorded.steps)}"
+        elif (new.turn, new.action, new.reply) != (old.turn, old.action, old.reply):
+            yield f"decision {number} is taken otherwise"
+        else:
+            for got, was in zip(new.results, old.results, strict=True):
+                if (got.text, got.content, got.kind) != (was.text, was.content, was.kind):
+                    yield f"decision {number} meets {got.content[:SHOWN]!r}, not {was.content[:SHOWN]!r}"
+    for name in ("opening", "checkpoints", "ending"):
+        is_now, was_then = getattr(found, name), getattr(recorded, name)
+        if is_now != was_then:
+            yield f"{name} {is_now!r}, not {was_then!r}"
+
+
+def _name(trace: Trace) -> str:
+    return f"task {trace.task_id!r}, seed {trace.seed}"
