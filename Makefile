@@ -37,7 +37,7 @@ test: $(VENV)/.installed-models
 	  echo "vLLM cannot be installed here: the tests that need it are skipped." >&2
 	@$(VENV)/bin/toolenv data pull bfcl
 	@for one in $(COPIES); do $(VENV)/bin/toolenv data pull $$(basename $$one) --from $$one || exit 1; done
-	$(RUN) -m pytest -n auto --dist loadfile $(ARGS)
+	$(RUN) -m pytest -n auto --dist loadfile --no-loadscope-reorder $(ARGS)
 
 lint: $(VENV)/.installed-dev
 	$(RUN) -m ruff check

@@ -44,6 +44,12 @@ def bfcl_package() -> Path:
         pytest.skip(str(error))
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put files with slow tests first: files run two at a time, and a long one at the end would run alone."""
+    slow = {item.path for item in items if any(item.iter_markers("slow"))}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

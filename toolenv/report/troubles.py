@@ -53,8 +53,11 @@ def render_troubles(rows: Sequence[Row]) -> Table | None:
     if not lines:
         return None
     table = plain_table("What went wrong")
-    for head in HEADS:
-        table.add_column(head, overflow="fold", justify="right" if head in NUMBERS else "left")
+    table.add_column(HEADS[0], overflow="fold")
+    table.add_column(HEADS[1], no_wrap=True)  # a name is searched for, so is never broken
+    for head in NUMBERS:
+        table.add_column(head, justify="right")
+    table.add_column(HEADS[-1], overflow="fold", min_width=12)
     above: Row | None = None
     for row, name, numbers, meaning in lines:
         who = Text("" if row is above else f"{safe_line(row.env)}\n{safe_line(row.agent)}")

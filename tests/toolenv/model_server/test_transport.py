@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -153,12 +154,21 @@ def test_a_closed_transport_opens_new_connections() -> None:
             transport.close()
 
 
-def test_ctrl_c_ends_a_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_ends_a_wait() -> None:
     """In the main thread, where Python delivers it, nothing waits in libcurl for longer than a second."""
     import _thread
 
+    # Whoever started these tests may have had SIGINT ignored, as pytest-xdist does in its workers.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        _check_ctrl_c(_thread.interrupt_main)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _check_ctrl_c(interrupt: Callable[[], None]) -> None:
     with connected(HANG) as (send, server):
-        threading.Thread(target=lambda: (_wait_for_request(server), _thread.interrupt_main())).start()
+        threading.Thread(target=lambda: (_wait_for_request(server), interrupt())).start()
         with pytest.raises(KeyboardInterrupt):
             send(seconds=30.0)
 

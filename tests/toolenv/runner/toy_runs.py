@@ -21,13 +21,14 @@ CLEAN, INFEASIBLE, MIXED = IDS.values()
 
 @contextmanager
 def toy_ids() -> Iterator[None]:
-    """The toy suite's ids in gymnasium's registry."""
-    for condition, name in IDS.items():
+    """The toy suite's ids in gymnasium's registry, where they are not there already."""
+    added = {condition: name for condition, name in IDS.items() if name not in gymnasium.registry}
+    for condition, name in added.items():
         gymnasium.register(name, entry_point=f"{__name__}:make_toy", kwargs={"condition": condition})
     try:
         yield
     finally:
-        for name in IDS.values():
+        for name in added.values():
             del gymnasium.registry[name]
 
 
