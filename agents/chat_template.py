@@ -75,14 +75,14 @@ class ChatTemplate:
     def _rendered(self, messages: Sequence[WireMessage], tools: Sequence[dict[str, Any]]) -> str:
         if self.tool_section == "prompt":
             messages, tools = in_plain_words(messages, tools), ()
-        thinking = self._settings.enable_thinking
+        switches = {name: getattr(self._settings, name) for name in ("enable_thinking", "reasoning_effort")}
         text: str = self._tokenizer.apply_chat_template(
             list(messages) if self.takes_system else without_system(messages),
             tools=list(tools) or None,
             chat_template=self._text,
             add_generation_prompt=True,
             tokenize=False,
-            **({} if thinking is None else {"enable_thinking": thinking}),
+            **{name: value for name, value in switches.items() if value is not None},
         )
         return text
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar
 from toolenv.errors import UnknownNameError, UsageError
 
 from .prompts import PROMPT_VERSION
-from .settings import SERVER_OPTIONS, check_types, max_tokens_for, refuse
+from .settings import SERVER_OPTIONS, Effort, check_types, max_tokens_for, refuse
 from .tool_section import TOOL_SECTION_VERSION
 
 Settings = TypeVar("Settings", bound="LocalSettings")
@@ -27,6 +27,7 @@ ASKED = frozenset(
         "max_tokens",
         "seed",
         "enable_thinking",
+        "reasoning_effort",
         "reasoning_field",
         "chat_template",
         "tool_section",
@@ -49,6 +50,8 @@ class LocalSettings:
         dtype: the weights' type, e.g. ``"float32"`` or ``"bfloat16"``; ``"auto"`` is the checkpoint's own.
         max_model_len: tokens a conversation and its reply may have; ``None`` is the model's own limit.
         enable_thinking: switches the reasoning of hybrid models; ``None`` is the chat template's default.
+        reasoning_effort: how much a model reasons whose chat template takes a degree, such as gpt-oss;
+            ``None`` is the template's default.
         reasoning_field: the key under which earlier reasoning is given to the chat template, e.g.
             ``"reasoning_content"``; ``""`` does not give it (FIELD-113).
         chat_template: a file with the Jinja chat template to use instead of the checkpoint's own.
@@ -69,6 +72,7 @@ class LocalSettings:
     dtype: str = "auto"
     max_model_len: int | None = None
     enable_thinking: bool | None = None
+    reasoning_effort: Effort | None = None
     reasoning_field: Literal["", "reasoning_content", "reasoning"] = ""
     chat_template: str | None = None
     tool_section: Literal["auto", "template", "prompt"] = "auto"
@@ -194,7 +198,7 @@ def need_packages(where: str, names: Iterable[str], extra: str) -> None:
     if absent:
         raise UsageError(
             f"{where}: not installed: {' and '.join(absent)};"
-            f" install what is missing with: pip install 'toolenv[{extra}]'"
+            f" install what is missing with: pip install '.[{extra}]' in a checkout"
         )
 
 

@@ -75,7 +75,8 @@ def preflight(server: ChatServer, model: str, request: Callable[[Observation], M
     asked = server.hurried(REQUEST_SECONDS)
     outcome = asked.try_complete(request(PROBE))
     if isinstance(outcome, Failure):
-        patience = f"; it had {asked.timeout:g} s to answer one request" if outcome.status is None else ""
+        late = outcome.trouble == "server/timeout"
+        patience = f"; it had {asked.timeout:g} s to answer one request" if late else ""
         advice = _advice(outcome, model, listed)
         raise PreflightError(f"{server.url}: {advice}{patience}", outcome.usage)
     # A server with one model often answers under any name; the scores would then bear the wrong one.

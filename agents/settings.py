@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, NoReturn, get_type_hints
+from typing import Any, Literal, NoReturn, TypeAlias, get_type_hints
 
 from toolenv.errors import UsageError
 
@@ -15,6 +15,9 @@ from .prompts import PROMPT_VERSION
 
 DEFAULT_MAX_TOKENS = 4096
 OWN_KEYS = frozenset({"messages", "model", "n", "stream", "tool_choice", "tools"})
+Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
+"""How much a model reasons: OpenAI's words; a model knows some of them."""
+
 SERVER_OPTIONS = frozenset({"api_key", "attempts", "base_url", "timeout"})
 """Settings that say how a server is reached: an agent without one takes no notice of them."""
 
@@ -49,6 +52,8 @@ class ChatSettings:
         text_calls: whether tool calls written out as text count, for servers without a tool parser.
         enable_thinking: switches the reasoning of hybrid models (``chat_template_kwargs``); ``None`` is
             the model's default.
+        reasoning_effort: how much a model reasons that takes no switch but a degree, such as gpt-oss;
+            ``None`` is the model's default.
         seed: the sampling seed, sent if given. No server promises determinism.
         reasoning_field: the key under which a model's earlier reasoning is sent back to it, e.g.
             ``"reasoning_content"``; ``""`` does not send it (FIELD-113).
@@ -69,6 +74,7 @@ class ChatSettings:
     attempts: int = 6
     text_calls: bool = True
     enable_thinking: bool | None = None
+    reasoning_effort: Effort | None = None
     seed: int | None = None
     reasoning_field: Literal["", "reasoning_content", "reasoning"] = ""
     empty_content: str | None = ""
@@ -141,7 +147,12 @@ def _check(good: bool, name: str, value: object, wanted: str) -> None:
 def sampling(settings: ChatSettings) -> dict[str, Any]:
     """The request's keys beside model, messages and tools."""
     limit = "max_completion_tokens" if _NEW_LIMIT.search(settings.model) else "max_tokens"
-    asked = {"temperature": settings.temperature, "seed": settings.seed, limit: settings.cap}
+    asked = {
+        "temperature": settings.temperature,
+        "seed": settings.seed,
+        "reasoning_effort": settings.reasoning_effort,
+        limit: settings.cap,
+    }
     extra = dict(settings.extra_body)
     if settings.enable_thinking is not None:
         template = {**extra.get("chat_template_kwargs", {}), "enable_thinking": settings.enable_thinking}

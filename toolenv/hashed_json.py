@@ -10,7 +10,7 @@ from typing import Any
 
 from toolenv.errors import DataCorruptError, DataMissingError
 
-_NAMES: Mapping[type, str] = {str: "a string", dict: "an object", list: "a list"}
+_NAMES: Mapping[type, str] = {str: "a string", int: "a whole number", dict: "an object", list: "a list"}
 
 
 def content_hash(body: Mapping[str, Any]) -> str:

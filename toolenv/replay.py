@@ -13,6 +13,9 @@ from toolenv.trouble import NO_TROUBLE
 from toolenv.types import Usage
 from toolenv.user import RecordedUser
 
+DECIDED: frozenset[Ending] = frozenset({"stop", "message", "terminal_tool", "truncated"})
+"""Endings that decisions lead to; the others come from outside."""
+
 SHOWN = 200
 """Characters of a result that an error shows."""
 
@@ -63,6 +66,8 @@ def _take(live: LiveEpisode, steps: Iterable[Step], recorded: Trace, lost: Usage
         live.take(step.action)
     if live.ending != "running" or recorded.ending == "running":
         return lost
+    if recorded.ending in DECIDED:
+        raise ReplayError(f"{_name(recorded)} still runs where it was recorded to end by {recorded.ending}")
     live.end(recorded.ending, recorded.error, lost, recorded.trouble)
     return None
 

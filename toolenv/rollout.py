@@ -161,8 +161,8 @@ def record(trace: Trace, verdict: Verdict, task: Task, *, agent: str, env_id: st
 
 def _told_trouble(trace: Trace, verdict: Verdict) -> Trouble:
     """What went wrong, by name even where that alone decided the episode; without what its roles hold."""
-    name = trace.trouble.name or trouble_of(verdict.decided_by)
-    return replace(trace.trouble, name=name, lost_by_role={}) if name else trace.trouble
+    trouble, name = trace.trouble, trace.trouble.name or trouble_of(verdict.decided_by)
+    return replace(trouble, name=name, lost_by_role={}) if name or trouble.lost_by_role else trouble
 
 
 def role_tokens(trace: Trace) -> dict[str, RoleTokens]:

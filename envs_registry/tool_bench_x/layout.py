@@ -14,6 +14,7 @@ may be absent. ``docs/tool-bench-x.md`` has the records, and what of them is our
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -183,11 +184,16 @@ def _field(entry: Mapping[str, Any], names: Sequence[str], kinds: tuple[type, ..
         value = entry.get(name)
         if value is None or value == "":
             continue
-        if not isinstance(value, kinds) or isinstance(value, bool):
+        if not isinstance(value, kinds) or isinstance(value, bool) or _is_no_number(value):
             expected = " or ".join(kind.__name__ for kind in kinds)
             raise DataCorruptError(f"{place}: {name!r} is {value!r:.80}, expected {expected}")
         return value
     raise DataCorruptError(f"{place}: {' or '.join(map(repr, names))} is missing")
+
+
+def _is_no_number(value: Any) -> bool:
+    """Whether it is what Python's JSON takes for a number and nobody else does: NaN, Infinity."""
+    return isinstance(value, float) and not math.isfinite(value)
 
 
 def _list(entry: Mapping[str, Any], name: str, place: str) -> list[Any]:

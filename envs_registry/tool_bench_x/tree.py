@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -76,22 +77,41 @@ def read_tree(folder: Path) -> tuple[Entry, ...]:
         known[record.key] = record
     perturbed = _perturbed(folder)
     return tuple(
-        Entry(record, _text(folder / record.key.tools_file), tuple(perturbed.get(record.key, ())))
+        Entry(record, _text(folder / record.key.tools_file, folder), tuple(perturbed.get(record.key, ())))
         for record in records
     )
 
 
 def _records(path: Path, folder: Path) -> list[Record]:
-    return records_in(read_json(path, DATA), _within(path, folder), path)
+    return records_in(_json(path, folder), _within(path, folder), path)
 
 
 def _within(path: Path, folder: Path) -> PurePosixPath:
     return PurePosixPath(path.relative_to(folder).as_posix())
 
 
-def _text(path: Path) -> str | None:
+def _own(path: Path, folder: Path) -> Path:
+    """A file of the tree itself: what a link leads to elsewhere would end up in prompts.
+
+    Raises:
+        DataCorruptError: it leads out of the tree, or is a pipe, a device or a folder.
+    """
+    if path.exists() and not path.is_file():
+        raise DataCorruptError(f"{path} cannot be read: it is no file")
+    real = path.resolve()
+    if not real.is_relative_to(folder.resolve()):
+        raise DataCorruptError(f"{path} is a link out of the tree, to {real}; put a copy of the file there")
+    return path
+
+
+def _json(path: Path, folder: Path) -> Any:
+    return read_json(_own(path, folder), DATA)
+
+
+def _text(path: Path, folder: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        # As Python reads a module: a byte order mark is no part of it.
+        return _own(path, folder).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -100,14 +120,14 @@ def _text(path: Path) -> str | None:
 
 def _perturbed(folder: Path) -> dict[Key, list[Perturbed]]:
     found: dict[Key, list[Perturbed]] = {}
-    catalog = _catalog(folder / EXCEPTIONS / CATALOG)
+    catalog = _hints(folder / EXCEPTIONS / CATALOG, folder) or {}
     for path in sorted(folder.glob(f"{EXCEPTIONS}/**/*.py")):
         key, category = _place(_within(path, folder), path)
-        hints = _hints(path.with_name(path.stem + HINTS_SUFFIX)) or catalog.get(str(key))
+        hints = _hints(path.with_name(path.stem + HINTS_SUFFIX), folder) or catalog.get(str(key))
         hazard = hazard_of(category or _stated_category(hints))
         if not hazard:
             raise DataCorruptError(f"{path}: {category or 'its hints'!r} names none of the five hazards")
-        found.setdefault(key, []).append(Perturbed(hazard, _text(path) or "", str(path), hints))
+        found.setdefault(key, []).append(Perturbed(hazard, _text(path, folder) or "", str(path), hints))
     return found
 
 
@@ -122,12 +142,8 @@ def _place(file: PurePosixPath, path: Path) -> tuple[Key, str]:
     return Key(parts[0], topic, subtopic, name.removesuffix(".py")), parts[1] if len(parts) == 5 else ""
 
 
-def _catalog(path: Path) -> dict[str, Mapping[str, Any]]:
-    return dict(_objects(read_json(path, DATA), path)) if path.is_file() else {}
-
-
-def _hints(path: Path) -> Mapping[str, Any] | None:
-    return dict(_objects(read_json(path, DATA), path)) if path.is_file() else None
+def _hints(path: Path, folder: Path) -> Mapping[str, Any] | None:
+    return dict(_objects(_json(path, folder), path)) if os.path.lexists(path) else None
 
 
 def _objects(value: Any, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

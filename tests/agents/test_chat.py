@@ -105,6 +105,7 @@ def test_further_settings_reach_the_server() -> None:
     body = request_of(
         seed=7,
         enable_thinking=False,
+        reasoning_effort="low",
         temperature=None,
         max_tokens=5,
         protocol="Be brief.",
@@ -114,6 +115,7 @@ def test_further_settings_reach_the_server() -> None:
     assert body["max_tokens"] == 5
     assert body["top_k"] == 1
     assert body["chat_template_kwargs"] == {"enable_thinking": False}
+    assert body["reasoning_effort"] == "low"
     assert "temperature" not in body
     assert body["messages"][0] == {"role": "system", "content": "Be brief."}
 

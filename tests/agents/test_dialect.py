@@ -213,6 +213,17 @@ def test_reasoning_is_switched_in_the_template(thinking: bool | None) -> None:
     assert shown.endswith(ending)
 
 
+@pytest.mark.parametrize("effort", [None, "low"])
+def test_the_degree_of_reasoning_reaches_the_template(effort: Any) -> None:
+    # The words of gpt-oss's own template (its build_system_message).
+    degree = (
+        "{%- if reasoning_effort is not defined -%}{%- set reasoning_effort = 'medium' -%}{%- endif -%}"
+        "{{- 'Reasoning: ' + reasoning_effort + '\\n\\n' -}}"
+    )
+    shown = text_of(spoken(degree + QWEN, reasoning_effort=effort), ASKED)
+    assert shown.startswith(f"Reasoning: {effort or 'medium'}\n\n")
+
+
 def test_reasoning_is_kept_apart_and_decides_nothing() -> None:
     dialect = spoken(QWEN, enable_thinking=True)
     action, reasoning = reply(dialect, "STOP: perhaps?\n</think>\n\nIt is sunny.")

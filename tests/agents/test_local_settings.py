@@ -46,6 +46,7 @@ def checkpoint(tmp_path: Path) -> Path:
         ({"tool_section": "none"}, "tool_section='none'; give 'auto', 'template' or 'prompt'"),
         ({"chat_template": "no/such.jinja"}, "chat_template='no/such.jinja'; give a file"),
         ({"enable_thinking": 1}, "enable_thinking=1"),
+        ({"reasoning_effort": "lwo"}, "reasoning_effort='lwo'; give .*'low'"),
     ],
 )
 def test_bad_values_are_refused_by_name(bad: dict[str, Any], words: str) -> None:
@@ -106,7 +107,7 @@ def test_a_name_on_the_hub_is_taken_as_it_is() -> None:
 
 
 def test_an_absent_package_is_named_with_the_command_that_installs_it() -> None:
-    with pytest.raises(UsageError, match=r"not installed: no_such_package; .* pip install 'toolenv\[vllm\]'"):
+    with pytest.raises(UsageError, match=r"not installed: no_such_package; .* pip install '\.\[vllm\]'"):
         need_packages("agent vllm:m", ("json", "no_such_package"), "vllm")
 
 
@@ -115,7 +116,7 @@ def test_an_agent_without_its_packages_is_refused(
     agent: str, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local_settings, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=rf"pip install 'toolenv\[{agent}\]'"):
+    with pytest.raises(UsageError, match=rf"pip install '\.\[{agent}\]'"):
         make_agent(f"{agent}:{checkpoint}")
 
 

@@ -199,6 +199,15 @@ def test_an_episode_that_ends_early_does_not_repeat() -> None:
         ToolEnv(toy_source()).reset(options={"trace": longer})
 
 
+@pytest.mark.parametrize("ending", ["message", "stop", "truncated"])
+def test_an_ending_without_its_decision_does_not_repeat(ending: str) -> None:
+    """A trace whose last decisions were cut off holds the same results, world and ending as before."""
+    trace = played(*ENDINGS[ending]).trace
+    cut = replace(trace, steps=trace.steps[:-1])
+    with pytest.raises(ReplayError, match=f"still runs where it was recorded to end by {ending}"):
+        ToolEnv(toy_source()).reset(options={"trace": cut})
+
+
 def test_bad_input() -> None:
     trace = played(*ENDINGS["message"]).trace
     env = ToolEnv(toy_source())

@@ -13,6 +13,7 @@ from toolenv.cli import app
 from toolenv.cli.output import console
 from toolenv.errors import DataError, SandboxUnavailableError
 from toolenv.report.notes import exclusion_line
+from toolenv.report.terminal import plain_table
 from toolenv.runner.exclusions import exclusions
 from toolenv.source import DRAWN, TaskSource, make_source
 
@@ -24,10 +25,13 @@ def envs(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = 
     if as_json:
         typer.echo(json.dumps({"envs": rows}, indent=1))
         return
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table("id", "tasks", "tools a task", "infeasible", "certified", "data")
+    table = plain_table("")
+    table.add_column("id", no_wrap=True)
+    for head in ("tasks", "tools\na task", "infeasible", "certified"):
+        table.add_column(head, justify="right")
+    table.add_column("data", overflow="fold")
     for row in rows:
         low, high = row["tools"] or ("", "")
         shares = "" if row["infeasible"] is None else f"{row['infeasible']:.0%}"

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
-from toolenv.hashed_json import read_json, sealed, unsealed
+from toolenv.hashed_json import expect_fields, read_json, sealed, unsealed
 from toolenv.hazards.base import Instance
 from toolenv.hazards.witness import Stored, restored
 from toolenv.task import Reference, Score, Task
@@ -32,6 +32,17 @@ from toolenv.trace import Trace
 from toolenv.types import Action
 
 MANIFEST_VERSION = 1
+
+_FIELDS: Mapping[str, type] = {
+    **dict.fromkeys(("suite", "condition", "data", "provenance"), str),
+    **dict.fromkeys(("tasks", "excluded"), dict),
+}
+_ENTRY: Mapping[str, type] = {
+    **dict.fromkeys(("hazard", "mode", "tool"), str),
+    **dict.fromkeys(("seed", "extra_calls"), int),
+    "parameters": dict,
+    "witness": list,
+}
 
 
 @dataclass(frozen=True)
@@ -68,8 +79,16 @@ class ProvedInstance:
         }
 
     @classmethod
-    def from_json(cls, task_id: str, data: Mapping[str, Any]) -> ProvedInstance:
-        """Read an entry back."""
+    def from_json(cls, task_id: str, data: Any, where: str = "hazard manifest") -> ProvedInstance:
+        """Read an entry back; ``where`` names it in errors.
+
+        Raises:
+            DataCorruptError: a field is missing or of another type.
+        """
+        where = f"{where}, task {task_id!r}"
+        if not isinstance(data, dict):
+            raise DataCorruptError(f"{where}: {data!r:.80}, expected an object")
+        expect_fields(data, _ENTRY, where)
         instance = Instance(
             task_id, data["hazard"], data["mode"], data["tool"], data["seed"], data["parameters"]
         )
@@ -169,8 +188,10 @@ class HazardManifest:
     def from_json(cls, data: Any, where: str = "hazard manifest") -> HazardManifest:
         """Check and build from the file form; ``where`` names it in errors."""
         data = unsealed(data, MANIFEST_VERSION, where)
+        expect_fields(data, _FIELDS, where)
+        expect_fields(data["tasks"], dict.fromkeys(data["tasks"], list), where)
         tasks = {
-            task: tuple(ProvedInstance.from_json(task, entry) for entry in entries)
+            task: tuple(ProvedInstance.from_json(task, entry, where) for entry in entries)
             for task, entries in data["tasks"].items()
         }
         return cls(

@@ -1,6 +1,6 @@
 """Episodes as a Parquet file: one row an episode, for pandas, polars, DuckDB and the like.
 
-Needs pyarrow: ``pip install "toolenv[parquet]"``. The columns are ``run``, the hash of the run's
+Needs pyarrow, the extra ``parquet``. The columns are ``run``, the hash of the run's
 configuration, and the fields of :class:`toolenv.episode.Episode`. Facts of several parts are structs or,
 where the parts differ between episodes, JSON text.
 """
@@ -76,7 +76,9 @@ def import_pyarrow() -> Any:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
-        raise UsageError(f'Parquet needs pyarrow ({error}): pip install "toolenv[parquet]"') from error
+        raise UsageError(
+            f"Parquet needs pyarrow ({error}): pip install '.[parquet]' in a checkout"
+        ) from error
     return pyarrow
 
 

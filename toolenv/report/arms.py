@@ -54,7 +54,7 @@ class ArmRow:
         planned, valid, invalid: episodes, those that the baseline decided included.
         went_on: how many of them are failed episodes that went on, or were to.
         recovered: how many of those succeeded.
-        accuracy: the success rate over all; withheld below 90% coverage.
+        success_rate: SR over all; withheld below 90% coverage.
         comparison: success in the arm against the baseline, paired; ``None`` of the baseline.
         closed: the share of the gap between baseline and oracle that the arm closes.
     """
@@ -67,7 +67,7 @@ class ArmRow:
     invalid: int
     went_on: int
     recovered: int
-    accuracy: Estimate
+    success_rate: Estimate
     comparison: Comparison | None
     closed: Estimate
 
@@ -158,7 +158,7 @@ def _row(run: ArmRun, base: ArmRun, told: Mapping[str, Sequence[Episode]]) -> Ar
         invalid=len(episodes) - valid,
         went_on=sum(run.header["planned"].values()) if goes_on else 0,
         recovered=sum(one.success is True for one in run.episodes) if goes_on else 0,
-        accuracy=with_coverage(sr(episodes), sr, episodes, unresolved(episodes, planned)),
+        success_rate=with_coverage(sr(episodes), sr, episodes, unresolved(episodes, planned)),
         comparison=None if run.arm == BASELINE else compare(match(episodes, told[BASELINE])[0], SUCCESS),
         closed=_closed(run.arm, told),
     )
@@ -189,11 +189,11 @@ def _known(episodes: Iterable[Episode]) -> dict[tuple[str, int], Episode]:
 
 
 def arms_to_json(report: ArmsReport) -> list[dict[str, Any]]:
-    """``[{"env", "agent", "arm", "planned", …, "accuracy": {…}, "difference": {…}, "closed": {…}}, …]``."""
+    """``[{"env", "agent", "arm", "planned", …, "sr": {…}, "difference": {…}, "closed": {…}}, …]``."""
     return [
         {
             **{name: getattr(row, name) for name in _PLAIN},
-            "accuracy": estimate_to_json(row.accuracy),
+            "sr": estimate_to_json(row.success_rate),
             "difference": None if row.comparison is None else estimate_to_json(row.comparison.difference),
             "p": None if row.comparison is None else row.comparison.p,
             "closed": estimate_to_json(row.closed),

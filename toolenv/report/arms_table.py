@@ -40,7 +40,7 @@ def arms_facts(report: ArmsReport) -> dict[str, str]:
     """Each study on a line, by name, for the facts at the top of a page."""
     facts: dict[str, list[str]] = {}
     for row in report.rows:
-        parts = [f"{row.arm} {sentence(row.accuracy, 'rate')}"]
+        parts = [f"{row.arm} {sentence(row.success_rate, 'rate')}"]
         if row.comparison is not None:
             parts.append(f"{difference_cell(row.comparison.difference, 'rate').value} points")
         if row.closed.n:
@@ -55,7 +55,7 @@ def _table(rows: Sequence[ArmRow]) -> Table:
     for head in (
         "planned\nvalid\ninvalid",
         "went on\nrecovered",
-        "accuracy\n(SR)",
+        "SR",
         "less baseline\n(points)",
         "only arm\nonly baseline",
         "McNemar p",
@@ -71,7 +71,7 @@ def _cells(row: ArmRow) -> Iterator[Text | str]:
     yield f"{row.arm}\n{ARMS[row.arm]}"
     yield f"{row.planned:,}\n{row.valid:,}\n{row.invalid:,}"
     yield f"{row.went_on:,}\n{row.recovered:,}" if row.arm in CONTINUING else ""
-    yield estimate_text(row.accuracy, "rate")
+    yield estimate_text(row.success_rate, "rate")
     found = row.comparison
     if found is None:
         yield from ("", "", "")

@@ -162,10 +162,11 @@ def _counts(row: Row) -> Iterator[str]:
 def plain_table(title: str) -> Table:
     """An empty table in the style of all."""
     from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    return Table(
+    from toolenv.report.fitted import FittedTable
+
+    return FittedTable(
         title=Text(title, style="bold"),
         title_justify="left",
         box=box.SIMPLE_HEAD,

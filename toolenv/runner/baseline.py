@@ -8,7 +8,7 @@ from typing import Any
 
 from toolenv.canonical import digest
 from toolenv.episode import Episode
-from toolenv.errors import StoreError
+from toolenv.errors import DataCorruptError, StoreError
 from toolenv.runner.keys import Key
 from toolenv.runner.reading import read_file, read_header
 from toolenv.runner.shards import shard_paths
@@ -57,16 +57,19 @@ class Baseline:
         self.folder, self.header = folder, read_header(folder)
         failed: list[Episode] = []
         self._places: dict[tuple[str, int], tuple[Path, int]] = {}
-        finished, planned = 0, sum(self.header["planned"].values())
+        finished: set[Key] = set()
+        planned = sum(self.header["planned"].values())
         for episode, place in _with_places(folder):
-            finished += 1
+            if episode.key in finished:
+                raise StoreError(f"{folder} holds two episodes {episode.key}: which of them counts?")
+            finished.add(episode.key)
             if has_failed(episode):
                 failed.append(episode)
                 self._places[episode.task_id, episode.seed] = place
-        if finished < planned:
+        if len(finished) < planned:
             raise StoreError(
-                f"{folder} holds {finished:,} of {planned:,} episodes: a baseline must be finished before"
-                " other arms go on from it; run it with --resume"
+                f"{folder} holds {len(finished):,} of {planned:,} episodes: a baseline must be finished"
+                " before other arms go on from it; run it with --resume"
             )
         self.failed: frozenset[Key] = frozenset(one.key for one in failed)
         self.fingerprint = fingerprint(failed)
@@ -79,11 +82,17 @@ class Baseline:
         """
         try:
             path, start = self._places[task_id, seed]
-            return Trace.from_json(_record_at(path, start)["trace"])
-        except (LookupError, ValueError, OSError) as error:
+            trace = Trace.from_json(_record_at(path, start)["trace"])
+        except (LookupError, ValueError, OSError, DataCorruptError) as error:
             raise StoreError(
                 f"{self.folder}: no failed episode of task {task_id!r} with seed {seed} can be read: {error}"
             ) from error
+        if (trace.task_id, trace.seed) != (task_id, seed):
+            raise StoreError(
+                f"{self.folder}: the trace of task {task_id!r}, seed {seed} is one of task"
+                f" {trace.task_id!r}, seed {trace.seed}"
+            )
+        return trace
 
 
 def _with_places(folder: Path) -> Iterator[tuple[Episode, tuple[Path, int]]]:

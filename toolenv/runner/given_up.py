@@ -10,6 +10,7 @@ from toolenv.rollout import Rollout, record
 from toolenv.runner.plan import Job, source_of
 from toolenv.trace import Trace
 from toolenv.trouble import Trouble
+from toolenv.types import Usage
 
 
 def given_up(job: Job, why: str, agent: str, env_options: Mapping[str, Any]) -> Rollout:
@@ -32,6 +33,7 @@ def given_up(job: Job, why: str, agent: str, env_options: Mapping[str, Any]) -> 
         ending="environment_error",
         error=why,
         trouble=Trouble("environment/worker"),
+        lost_usage=Usage(None, None),  # nobody is left who could say what it spent
     )
     verdict = judge(task, trace)
     return Rollout(record(trace, verdict, task, agent=agent, env_id=job.env, trial=job.trial), trace)

@@ -1,7 +1,7 @@
 """Runs many episodes on a Ray cluster: actors hold environments and the policy, this process the store.
 
 An existing cluster is used where one is named, by address or by ``RAY_ADDRESS``; otherwise one is started on
-this machine and stopped at the end. Ray is imported when it is needed: ``pip install "toolenv[ray]"``.
+this machine and stopped at the end. Ray is imported when it is needed; it is the extra ``ray``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def import_ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise UsageError(f'--runner ray needs ray ({error}): pip install "toolenv[ray]"') from error
+        raise UsageError(f"--runner ray needs ray ({error}): pip install '.[ray]' in a checkout") from error
     return ray
 
 

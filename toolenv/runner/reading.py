@@ -133,6 +133,21 @@ def read_file(path: Path) -> Iterator[Episode]:
     return _read_file(path, lambda parts: Episode.from_json(parts[0]))
 
 
+def read_rollout_at(path: Path, start: int) -> Rollout:
+    """The episode with its trace whose line begins at byte ``start`` of one of a run's files.
+
+    Raises:
+        StoreError: it is no record.
+    """
+    with path.open("rb") as file:
+        file.seek(start)
+        line = file.readline()
+    where = f"{path}, byte {start}"
+    return _parsed(
+        line, where, lambda parts: Rollout(Episode.from_json(parts[0]), Trace.from_json(parts[1]()))
+    )
+
+
 def _read(folder: Path, parse: Callable[[Parts], T]) -> Iterator[T]:
     for path in shards.shard_paths(folder):
         yield from _read_file(path, parse)
@@ -144,13 +159,14 @@ def _read_file(path: Path, parse: Callable[[Parts], T]) -> Iterator[T]:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return
-            try:
-                item = parse(_parts(line))
-            except (ValueError, LookupError, TypeError, AttributeError, DataCorruptError) as error:
-                raise StoreError(
-                    f"{path}, line {number}: not a record: {type(error).__name__}: {error}"
-                ) from error
-            yield item
+            yield _parsed(line, f"{path}, line {number}", parse)
+
+
+def _parsed(line: bytes, where: str, parse: Callable[[Parts], T]) -> T:
+    try:
+        return parse(_parts(line))
+    except (ValueError, LookupError, TypeError, AttributeError, DataCorruptError) as error:
+        raise StoreError(f"{where}: not a record: {type(error).__name__}: {error}") from error
 
 
 _START, _BETWEEN, _END = b'{"episode":', b'},"trace":{', b"}}\n"

@@ -69,7 +69,7 @@ def joined(earlier: Sequence[Rollout], last: Rollout) -> Rollout:
     plays = [*earlier, last]
     trouble = replace(
         trace.trouble,
-        plays=len(plays),
+        plays=sum(one.trace.trouble.plays for one in plays),
         failed_requests=add_counts(one.trace.trouble.failed_requests for one in plays),
         recalled=sum(one.trace.trouble.recalled for one in plays),
     )

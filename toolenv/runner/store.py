@@ -3,7 +3,8 @@
 A file that is full is followed by another (:mod:`toolenv.runner.shards`). Killing the process at any moment
 loses at most the episodes in flight. Resuming a run takes the episodes that met a failed server out of their
 file, which is replaced whole, and plays them again, so that every key stays unique and nothing counts twice
-(FIELD-076). Episodes invalid for another reason stay: they would fail again.
+(FIELD-076); what they cost goes with the new play (:mod:`toolenv.runner.set_aside`). Episodes invalid for
+another reason stay: they would fail again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from toolenv.rollout import Rollout
 from toolenv.runner import shards
 from toolenv.runner.keys import KeySet
 from toolenv.runner.plan import JUDGED_BY, RunConfig, versions, without_reaching
-from toolenv.runner.reading import PLAYED_AGAIN, RUN_FILE, RUN_VERSION, read_episodes, read_file, read_header
+from toolenv.runner.reading import PLAYED_AGAIN, RUN_FILE, RUN_VERSION, read_episodes, read_header
+from toolenv.runner.set_aside import SET_ASIDE_FILE, SetAside, set_aside_failed
 
 LOCK_FILE = ".lock"
 
@@ -76,7 +78,8 @@ def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> KeySet
             toolenv (with it), or no run at all but episodes.
     """
     try:
-        started, filled = (folder / RUN_FILE).exists(), bool(shards.shard_paths(folder))
+        started = (folder / RUN_FILE).exists()
+        filled = bool(shards.shard_paths(folder)) or (folder / SET_ASIDE_FILE).exists()
     except OSError as error:
         raise StoreError(f"{folder} cannot be read: {error.strerror or error}") from error
     if not started and filled:
@@ -114,13 +117,13 @@ class RunStore:
         self._lock = _lock(folder)
         try:
             self.done = finished(folder, header, resume=resume)
-            self._file = _open(folder, header)
+            self._aside, self._file = _open(folder, header)
         except BaseException:
             self._lock.release()
             raise
 
     def append(self, rollout: Rollout) -> None:
-        """Add a finished episode, once.
+        """Add a finished episode, once, with what failed plays of it cost before the run was resumed.
 
         Raises:
             StoreError: it is there already, is not fit for JSON, or cannot be written (a full disk); of
@@ -129,7 +132,7 @@ class RunStore:
         key = rollout.episode.key
         if key in self.done:
             raise StoreError(f"episode {key} is already in {self.folder}")
-        line = _line(rollout)
+        line = _line(self._aside.with_costs(rollout))
         try:
             self._write(line)
         except OSError as error:
@@ -236,7 +239,7 @@ def _lock(folder: Path) -> Any:
     return lock
 
 
-def _open(folder: Path, header: Mapping[str, Any]) -> IO[bytes]:
+def _open(folder: Path, header: Mapping[str, Any]) -> tuple[SetAside, IO[bytes]]:
     """Write the header of a new run, mend the files of an old one, and open the last."""
     try:
         if not (folder / RUN_FILE).exists():
@@ -244,8 +247,8 @@ def _open(folder: Path, header: Mapping[str, Any]) -> IO[bytes]:
         paths = shards.shard_paths(folder)
         for path in paths:
             _repair(path)
-            _take_out_server_errors(path)
-        return _append_to(paths[-1] if paths else shards.shard_path(folder, 0))
+            set_aside_failed(path)
+        return SetAside(folder), _append_to(paths[-1] if paths else shards.shard_path(folder, 0))
     except OSError as error:
         raise _unwritable(folder, error) from error
 
@@ -261,19 +264,6 @@ def _unwritable(folder: Path, error: OSError) -> StoreError:
 def _write_whole(path: Path, text: str) -> None:
     temporary = path.with_suffix(".partial")
     temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)
-
-
-def _take_out_server_errors(path: Path) -> None:
-    """Replace the file by one without the episodes that met a failed server; if there are none, leave it."""
-    failed = {number for number, one in enumerate(read_file(path)) if one.decided_by in PLAYED_AGAIN}
-    if not failed:
-        return
-    temporary = path.with_suffix(".partial")
-    with path.open("rb") as old, temporary.open("wb") as new:
-        new.writelines(line for number, line in enumerate(old) if number not in failed)
-        new.flush()
-        os.fsync(new.fileno())
     os.replace(temporary, path)
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from toolenv.errors import UsageError
-from toolenv.hazards.manifest import HazardManifest
+from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
+from toolenv.hazards.manifest import HazardManifest, ProvedInstance
 from toolenv.source.conditions import DRAWN
 from toolenv.source.task_source import TaskSource
 from toolenv.suite import BringsHazards, Suite, hazard_manifests
@@ -37,7 +37,7 @@ def hazard_source(
 
     Raises:
         UsageError: a task that is wanted has no instance; the message says why.
-        DataCorruptError: the manifest is of another suite or condition.
+        DataCorruptError: the manifest is of another suite or condition, or of a tool that a task lacks.
     """
     found = _found(suite, condition, manifest)
     found.check(suite.name, condition)
@@ -47,6 +47,8 @@ def hazard_source(
         if task_id not in uncorrected:
             raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: its answer is corrected")
     proved = found.choose(uncorrected, wanted, seed)
+    for task_id, one in proved.items():
+        _check_tool(clean[task_id], one, f"{suite.name}-{condition}")
     feasible = {task_id: one.recoverable(clean[task_id]) for task_id, one in proved.items()}
     lost = {task_id: replace(task, label="infeasible") for task_id, task in feasible.items()}
     return TaskSource(
@@ -59,6 +61,14 @@ def hazard_source(
         found.hash,
         hazards={task_id: one.instance for task_id, one in proved.items()},
     )
+
+
+def _check_tool(task: Task, proved: ProvedInstance, where: str) -> None:
+    """Refuse a hazard on a tool that the task does not have: it would never fire."""
+    names = {tool.name for tool in task.tools}
+    if proved.instance.tool not in names:
+        unknown = UnknownNameError("tool", proved.instance.tool, names, where=f"task {task.id!r}")
+        raise DataCorruptError(f"hazard manifest of {where}: {unknown}")
 
 
 def _found(suite: Suite, condition: str, manifest: str | Path | None) -> HazardManifest:

@@ -20,7 +20,8 @@ LONGEST_ANSWER = 200_000
 LONGEST_QUOTE = 4_000
 """Characters of a bad answer that the model is shown again."""
 
-_FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+# White space before the closing fence is left to the parser: to look for it here takes quadratic time.
+_FENCE = re.compile(r"```[a-zA-Z0-9_-]*[ \t]*\n(.*?)```", re.DOTALL)
 
 
 class UnreadableError(Exception):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,8 @@ def test_what_is_tolerated(change: dict[str, Any], field: str, value: Any) -> No
         ({"final_answer": None}, "'expected_answer' or 'final_answer' is missing"),
         ({"final_answer": True}, "'final_answer' is True"),
         ({"final_answer": ["a"]}, "expected str or int or float"),
+        ({"final_answer": float("nan")}, "'final_answer' is nan"),
+        ({"final_answer": float("inf")}, "'final_answer' is inf"),
         ({"tools_used": "a"}, "'tools_used' is 'a', expected a list"),
         ({"tools_used": []}, "'tools_used' is missing or empty"),
         ({"tools_used": ["a", {"name": "b"}]}, r"tools_used\[1\] is"),
@@ -159,6 +162,46 @@ def test_a_spoilt_tree_is_refused_with_the_place(tmp_path: Path, spoil: Spoil, s
     spoil(folder)
     with pytest.raises(DataCorruptError, match=said):
         load(folder)
+
+
+CATALOGUE = "tools_exception/exception_hints_catalog.json"
+OUTSIDE: dict[str, Callable[[Path, Path], Any]] = {
+    "a link to a file": lambda path, elsewhere: path.symlink_to(elsewhere),
+    "a link to nothing": lambda path, _: path.symlink_to("/nonexistent/x"),
+    "a link to a device": lambda path, _: path.symlink_to("/dev/zero"),
+    "a pipe": lambda path, _: os.mkfifo(path),
+    "a folder": lambda path, _: path.mkdir(),
+}
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+@pytest.mark.parametrize("name", [PRINTING, "tasks/sequential/office/printing.json", CATALOGUE])
+def test_nothing_but_files_of_the_tree_is_read(tmp_path: Path, kind: str, name: str) -> None:
+    """Of a tree that somebody brought: links to one's own files, and what never ends or never comes."""
+    folder = write_tree(tmp_path / "tree")
+    elsewhere = tmp_path / "secret.json"
+    elsewhere.write_text("{}")
+    (folder / name).unlink(missing_ok=True)
+    OUTSIDE[kind](folder / name, elsewhere)
+    said = f"{Path(name).name} (is a link out of|cannot be read: it is no)"
+    with pytest.raises(DataCorruptError, match=said):
+        load(folder)
+
+
+def test_a_tree_behind_a_link_and_links_within_it_are_read(tmp_path: Path) -> None:
+    folder = write_tree(tmp_path / "tree")
+    (folder / PRINTING).rename(folder / "printing.py")
+    (folder / PRINTING).symlink_to(folder / "printing.py")
+    (tmp_path / "link").symlink_to(folder)
+    assert load(tmp_path / "link").data == load(folder).data
+
+
+def test_a_byte_order_mark_is_no_part_of_a_module(tmp_path: Path) -> None:
+    """As Python itself reads files, and some editors write them."""
+    folder = write_tree(tmp_path)
+    before = load(folder).data
+    (folder / PRINTING).write_bytes(b"\xef\xbb\xbf" + (folder / PRINTING).read_bytes())
+    assert load(folder).data == before
 
 
 def test_without_a_category_folder_the_hints_name_it(tmp_path: Path) -> None:

@@ -198,6 +198,7 @@ SCHEMA = {
         ' \n{"x": 1}\n',
         'Sure!\n```json\n{"x": 1}\n```\nDone.',
         '```\n{"y": 2}\n```\n```\n{"x": 1}\n```',
+        '- ```json\n  {"x": 1}\n  ```',
         'The object is {"x": 1}, as asked.',
     ],
 )
@@ -217,6 +218,7 @@ def test_an_object_is_found_in_what_a_model_says(text: str) -> None:
         ('{"y": 1}', "x"),
         ('{"x": "1"}', "integer"),
         ("{" + " " * 200_000 + "}", "longer than"),
+        ("```\n" + " " * 199_000, "no JSON object"),  # half a minute, once
     ],
 )
 def test_what_cannot_be_used_is_said(text: str, said: str) -> None:

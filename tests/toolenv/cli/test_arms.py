@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -307,7 +308,7 @@ def test_reports_and_rescoring(toolenv: Command, place: Path) -> None:
     assert list(rows) == ["baseline", "tts", "hint", "oracle"]
     recovered = len(by_a_second_look())
     assert (rows["tts"]["went_on"], rows["tts"]["recovered"]) == (TASKS, recovered)
-    assert rows["tts"]["accuracy"]["count"] == recovered
+    assert rows["tts"]["sr"]["count"] == recovered
     assert rows["tts"]["closed"]["value"] == recovered / TASKS
     assert toolenv("report", "x", "--html", "x.html").code == 0
     assert f"arms of hinted in {FAILING}" in (place / "x.html").read_text(encoding="utf-8")
@@ -340,6 +341,42 @@ def test_another_run_of_the_baseline_does_not_pass_for_it(toolenv: Command, plac
     ended = study(toolenv, "x", "--resume")
     assert ended.code == 2
     assert "x/tts holds another run: baseline that it goes on from is" in ended.err
+
+
+Edit = Callable[[list[dict[str, Any]]], None]
+
+
+def misplaced(lines: list[dict[str, Any]]) -> None:
+    lines[0]["trace"]["task_id"] = lines[1]["trace"]["task_id"]
+
+
+def no_trace(lines: list[dict[str, Any]]) -> None:
+    lines[0]["trace"]["steps"] = 5
+
+
+def twice(lines: list[dict[str, Any]]) -> None:
+    lines[1] = lines[0]
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (misplaced, r"x/baseline: the trace of task '\S+', seed \d+ is one of task '\S+', seed"),
+        (no_trace, r"x/baseline: no failed episode of task '\S+' with seed \d+ can be read: not a trace"),
+        (twice, r"x/baseline holds two episodes \('ToolFeas/Workflows-"),
+    ],
+)
+def test_an_edited_baseline_is_refused_with_its_place(
+    toolenv: Command, place: Path, edit: Edit, said: str
+) -> None:
+    ok(toolenv, "x", arms=("--arm", "baseline"))
+    path = place / "x/baseline" / EPISODES_FILE
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    edit(lines)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    ended = study(toolenv, "x", arms=("--arm", "tts"))
+    assert ended.code == 2
+    assert re.search(said, ended.err)
 
 
 def test_what_no_longer_repeats_is_invalid_and_named(toolenv: Command, place: Path) -> None:

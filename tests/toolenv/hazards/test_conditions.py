@@ -123,6 +123,19 @@ def test_a_task_without_the_hazard_is_refused_with_the_reason(suite: ArmedDepot,
         make_source(suite, "output-drift", hazards=path, tasks="desk-south")
 
 
+def test_a_hazard_on_a_tool_that_the_task_lacks_is_refused(suite: ArmedDepot, tmp_path: Path) -> None:
+    """It would never fire, and the perturbed score would be the clean one."""
+    assert suite.hazards is not None
+    whole = HazardManifest.read(suite.hazards / "output-drift.json")
+    (one, *_) = whole.tasks["lamp-north"]
+    wrong = replace(one, instance=replace(one.instance, tool=one.instance.tool + "s"))
+    path = tmp_path / "output-drift.json"
+    replace(whole, tasks={"lamp-north": (wrong,)}).write(path)
+    said = rf"unknown tool '{one.instance.tool}s' in task 'lamp-north'; did you mean '{one.instance.tool}'"
+    with pytest.raises(DataCorruptError, match=f"hazard manifest of ArmedDepot-output-drift: {said}"):
+        make_source(suite, "output-drift", hazards=path)
+
+
 def broken(suite: ArmedDepot, proved: ProvedInstance, folder: Path) -> list[str]:
     """What validation finds with one bad entry in place of the lamp's."""
     manifest = HazardManifest("ArmedDepot", "output-drift", "none", "by hand", {"lamp-north": (proved,)})

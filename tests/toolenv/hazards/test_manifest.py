@@ -11,6 +11,7 @@ import pytest
 from tests.toolenv.hazards.depot_cases import SUITE, TASK, armed, depot_subject
 from toolenv.agents.recovery import make
 from toolenv.errors import DataCorruptError, DataMissingError, UnknownNameError, UsageError
+from toolenv.hashed_json import sealed
 from toolenv.hazards.manifest import HazardManifest, ProvedInstance, RecoveryReference
 from toolenv.hazards.witness import restored, stored
 from toolenv.recoverability.proving import try_instance
@@ -53,6 +54,33 @@ def test_a_manifest_read_back_is_equal(tmp_path: Path) -> None:
 def test_damaged_manifests_are_refused(damage: Any, message: str, tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     path.write_text(json.dumps(damage(manifest().to_json())), encoding="utf-8")
+    with pytest.raises(DataCorruptError, match=message):
+        HazardManifest.read(path)
+
+
+ENTRY = manifest().to_json()["tasks"][TASK.id][0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"tasks": None}, "m.json: 'tasks' is None, expected an object"),
+        ({"excluded": ["x"]}, r"m.json: 'excluded' is \['x'\], expected an object"),
+        ({"tasks": {"a": "x"}}, "m.json: 'a' is 'x', expected a list"),
+        ({"tasks": {"a": [3]}}, "m.json, task 'a': 3, expected an object"),
+        ({"tasks": {"a": [{}]}}, "m.json, task 'a': 'hazard' is missing"),
+        ({"tasks": {"a": [{**ENTRY, "mode": ["x"]}]}}, r"task 'a': 'mode' is \['x'\], expected a string"),
+        ({"tasks": {"a": [{**ENTRY, "seed": "0"}]}}, "task 'a': 'seed' is '0', expected a whole number"),
+        ({"tasks": {"a": [{**ENTRY, "witness": "say"}]}}, "task 'a': 'witness' is 'say', expected a list"),
+    ],
+)
+def test_a_whole_manifest_of_another_form_is_refused_with_the_place(
+    changed: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    """One that somebody made: its hash is right."""
+    path = tmp_path / "m.json"
+    body = {name: one for name, one in manifest().to_json().items() if name != "hash"}
+    path.write_text(json.dumps(sealed({**body, **changed})), encoding="utf-8")
     with pytest.raises(DataCorruptError, match=message):
         HazardManifest.read(path)
 

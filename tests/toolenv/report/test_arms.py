@@ -81,7 +81,8 @@ def test_every_arm_is_told_over_all_tasks() -> None:
     rows = rows_of(ten_tasks())
     assert list(rows) == ["baseline", "tts", "hint", "oracle"]
     counted = {
-        arm: (row.accuracy.count, row.accuracy.n, row.went_on, row.recovered) for arm, row in rows.items()
+        arm: (row.success_rate.count, row.success_rate.n, row.went_on, row.recovered)
+        for arm, row in rows.items()
     }
     assert counted == {
         "baseline": (4, 10, 0, 0),
@@ -129,7 +130,7 @@ def test_trials_of_a_task_are_not_independent() -> None:
         for one in ten_tasks()
     ]
     for arm, row in rows_of(runs).items():
-        assert (row.accuracy.n, row.accuracy.count) == (30, 3 * (once[arm].accuracy.count or 0))
+        assert (row.success_rate.n, row.success_rate.count) == (30, 3 * (once[arm].success_rate.count or 0))
         if row.comparison is not None:
             before = once[arm].comparison
             assert before is not None
@@ -146,7 +147,7 @@ def test_what_is_no_outcome_is_left_out_everywhere() -> None:
     hinted = [*outcomes({5, 6}, range(5, 9)), episode(TASKS[9], None, valid=False)]
     rows = rows_of([run("baseline", base), run("hint", hinted, base), run("oracle", outcomes(range(1, 10)))])
     assert (rows["hint"].planned, rows["hint"].valid, rows["hint"].invalid) == (10, 8, 2)
-    assert (rows["hint"].accuracy.withheld, rows["baseline"].accuracy.withheld) == (True, False)
+    assert (rows["hint"].success_rate.withheld, rows["baseline"].success_rate.withheld) == (True, False)
     comparison = rows["hint"].comparison
     assert comparison is not None
     assert comparison.pairs is not None
@@ -163,7 +164,7 @@ def test_what_is_no_outcome_is_left_out_everywhere() -> None:
 def test_unfinished_arms_are_told() -> None:
     rows = rows_of([run("baseline", BASE), run("tts", outcomes({4}, range(4, 7)), BASE, planned=6)])
     assert (rows["tts"].planned, rows["tts"].valid, rows["tts"].went_on) == (10, 7, 6)
-    assert rows["tts"].accuracy.withheld
+    assert rows["tts"].success_rate.withheld
 
 
 def test_runs_that_make_no_study() -> None:
@@ -190,7 +191,7 @@ def test_the_table_and_json() -> None:
     plain = arms_to_json(report)
     assert [one["arm"] for one in plain] == ["baseline", "tts", "hint", "oracle"]
     assert plain[0]["difference"] is None
-    assert (plain[2]["recovered"], plain[2]["accuracy"]["count"], plain[2]["closed"]["n"]) == (3, 7, 10)
+    assert (plain[2]["recovered"], plain[2]["sr"]["count"], plain[2]["closed"]["n"]) == (3, 7, 10)
 
 
 def test_names_are_shown_and_not_obeyed() -> None:

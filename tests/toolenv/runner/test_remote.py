@@ -120,6 +120,7 @@ def test_a_job_that_kills_its_workers_is_given_up_and_no_other_is(slots: int) ->
     assert (given.episode.decided_by, given.episode.label) == ("environment_error", "feasible")
     assert given.episode.error == "5 workers died playing it, 3 with nothing else to play"
     assert (given.episode.seed, given.episode.agent, given.trace.steps) == (bad.seed, "payer", ())
+    assert (given.episode.tokens, given.trace.usage.known) == (None, False), "nobody can say what it spent"
     assert crew.replaced == sum(bad in taken for taken in crew.taken) == 5
     assert ordered(one for one in rollouts if one.episode.valid) == [
         one for one in ordered(play(EVERYTHING)) if one[0]["seed"] != bad.seed or one[0]["env"] != bad.env

@@ -231,6 +231,11 @@ def test_limits_cannot_be_lifted(attack: Attack, body: str) -> None:
     assert outcome.kind in {"PermissionError", "ValueError", "OSError"}
 
 
+def test_files_of_the_host_cannot_be_locked(attack: Attack) -> None:
+    """An exclusive lock asks for no right to write, and holds up whoever locks the file next."""
+    assert is_denied(attack("import fcntl\nf = open(os.__file__)\nfcntl.flock(f, fcntl.LOCK_EX)"))
+
+
 def test_the_disk_cannot_be_filled(attack: Attack) -> None:
     """One file, and many."""
     one = "with open('big', 'wb') as file:\n    while True: file.write(bytes(1 << 20))"

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import re
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from toolenv.report.terminal import plain_table
+
+NUMBERS = ("98.5–100", "72.2–82.9", "n=1,453", "+98.1", "<0.001", "17.5–28.1", "1,085", "0.45×")
+
+
+def printed(width: int) -> list[str]:
+    table = plain_table("A title")
+    table.add_column("agent", overflow="fold", min_width=12)
+    for number in range(len(NUMBERS)):
+        table.add_column(f"head {number}", justify="right")
+    table.add_row("a-name-that-is-longer-than-that", *NUMBERS)
+    out = StringIO()
+    Console(file=out, width=width).print(table)
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", range(24, 120, 3))
+def test_every_number_is_there_whole_and_once_whatever_the_width(width: int) -> None:
+    lines = printed(width)
+    assert max(map(len, lines)) <= width
+    words = [word for line in lines for word in line.split()]
+    assert [words.count(number) for number in NUMBERS] == [1] * len(NUMBERS)
+    heads = re.findall(r"head \d", "\n".join(lines))
+    assert heads == [f"head {number}" for number in range(len(NUMBERS))]
+
+
+def test_where_all_fits_there_is_one_table_and_further_ones_repeat_what_a_row_is() -> None:
+    assert "\n".join(printed(119)).count("agent") == 1
+    narrow = "\n".join(printed(40))
+    assert narrow.count("agent") == narrow.count("a-name") > 1
+    assert narrow.count("A title") == 1
+
+
+def test_a_table_without_columns_or_rows_is_printed() -> None:
+    out = StringIO()
+    Console(file=out, width=40).print(plain_table("nothing"))
+    empty = plain_table("heads alone")
+    empty.add_column("one")
+    Console(file=out, width=40).print(empty)
+    assert "one" in out.getvalue()
