@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 
 SUPPORT = (
     "actions",
+    "append_only",
     "arguments",
     "canonical",
     "coercion",

@@ -11,11 +11,11 @@ import os
 from itertools import accumulate
 from pathlib import Path
 
+from toolenv.append_only import end_of_last_line
 from toolenv.rollout import Rollout
 from toolenv.runner.keys import Key
 from toolenv.runner.reading import PLAYED_AGAIN, read_file, read_rollout_at
 from toolenv.runner.retrying import joined
-from toolenv.runner.shards import end_of_last_line
 
 SET_ASIDE_FILE = "set-aside.jsonl"
 

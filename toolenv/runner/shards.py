@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import IO
 
 from toolenv.errors import StoreError
 
@@ -38,15 +37,3 @@ def shard_paths(folder: Path) -> list[Path]:
         if number not in there:
             raise StoreError(f"{shard_path(folder, number)} is missing; the episodes in it are lost")
     return [shard_path(folder, number) for number in sorted(there)]
-
-
-def end_of_last_line(file: IO[bytes], end: int, block: int = 1 << 16) -> int:
-    """The position behind the last line break before ``end``; 0 if there is none."""
-    while end > 0:
-        start = max(0, end - block)
-        file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return start + found + 1
-        end = start
-    return 0

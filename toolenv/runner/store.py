@@ -19,6 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any, cast
 
+from toolenv.append_only import end_of_last_line, locked, unwritable
 from toolenv.errors import StoreError
 from toolenv.json_values import mend_surrogates
 from toolenv.policy import Privileged
@@ -114,7 +115,7 @@ class RunStore:
 
     def __init__(self, folder: Path, header: Mapping[str, Any], *, resume: bool = False) -> None:
         self.folder = folder
-        self._lock = _lock(folder)
+        self._lock = locked(folder / LOCK_FILE, folder)
         try:
             self.done = finished(folder, header, resume=resume)
             self._aside, self._file = _open(folder, header)
@@ -136,7 +137,7 @@ class RunStore:
         try:
             self._write(line)
         except OSError as error:
-            raise _unwritable(self.folder, error) from error
+            raise unwritable(self.folder, error) from error
         self.done.add(key)
 
     def _write(self, line: bytes) -> None:
@@ -225,20 +226,6 @@ def _corrections(header: Mapping[str, Any]) -> dict[str, str]:
     return {env: corrections["hash"] for env, corrections in found.items() if corrections}
 
 
-def _lock(folder: Path) -> Any:
-    from filelock import FileLock, Timeout
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / LOCK_FILE, thread_local=False)
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise StoreError(f"{folder} is in use by another process") from error
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    return lock
-
-
 def _open(folder: Path, header: Mapping[str, Any]) -> tuple[SetAside, IO[bytes]]:
     """Write the header of a new run, mend the files of an old one, and open the last."""
     try:
@@ -250,15 +237,11 @@ def _open(folder: Path, header: Mapping[str, Any]) -> tuple[SetAside, IO[bytes]]
             set_aside_failed(path)
         return SetAside(folder), _append_to(paths[-1] if paths else shards.shard_path(folder, 0))
     except OSError as error:
-        raise _unwritable(folder, error) from error
+        raise unwritable(folder, error) from error
 
 
 def _append_to(path: Path) -> IO[bytes]:
     return path.open("ab", buffering=0)
-
-
-def _unwritable(folder: Path, error: OSError) -> StoreError:
-    return StoreError(f"{folder} cannot be written: {error.strerror or error}")
 
 
 def _write_whole(path: Path, text: str) -> None:
@@ -271,7 +254,7 @@ def _repair(path: Path) -> None:
     """Cut off a last line that a crash left unfinished."""
     with path.open("rb+") as file:
         end = file.seek(0, os.SEEK_END)
-        whole = shards.end_of_last_line(file, end)
+        whole = end_of_last_line(file, end)
         file.truncate(whole)
     if whole < end:
         lost = f"{path}: dropped an unfinished last line of {end - whole} bytes"

@@ -15,10 +15,10 @@ from typing import Any
 
 from envs_registry.tool_bench_x.generation.candidate import Candidate
 from envs_registry.tool_bench_x.layout import Key
+from toolenv.append_only import locked, opened_for_lines, unwritable
 from toolenv.errors import DataCorruptError, StoreError
 from toolenv.hashed_json import read_json, write_json
 from toolenv.json_values import mend_surrogates
-from toolenv.runner.shards import end_of_last_line
 
 HEADER, CANDIDATES, LOCK = "generation.json", "candidates.jsonl", ".lock"
 
@@ -41,10 +41,10 @@ class CandidateLog:
 
     def __init__(self, folder: Path, header: Mapping[str, Any], *, resume: bool = False) -> None:
         self.folder = folder
-        self._lock = _locked(folder)
+        self._lock = locked(folder / LOCK, folder)
         try:
             _check(folder, header, resume)
-            self._file = _opened(folder / CANDIDATES)
+            self._file = opened_for_lines(folder / CANDIDATES)
             self.candidates = list(read_candidates(folder))
         except BaseException:
             self._lock.release()
@@ -71,7 +71,7 @@ class CandidateLog:
         except OSError as error:
             with suppress(OSError):
                 os.truncate(self._file, start)
-            raise _unwritable(self.folder, error) from error
+            raise unwritable(self.folder, error) from error
         self.candidates.append(candidate)
         self._done.add(candidate.key)
 
@@ -112,7 +112,7 @@ def _check(folder: Path, header: Mapping[str, Any], resume: bool) -> None:
         try:
             write_json(path, header)
         except OSError as error:
-            raise _unwritable(folder, error) from error
+            raise unwritable(folder, error) from error
         return
     if not resume:
         raise StoreError(f"{folder} already holds a generation; add --resume to go on with it")
@@ -123,33 +123,3 @@ def _check(folder: Path, header: Mapping[str, Any], resume: bool) -> None:
                 f"{folder} holds another generation: {name} is {there.get(name)!r:.80} there and "
                 f"{header.get(name)!r:.80} here; give another --out"
             )
-
-
-def _locked(folder: Path) -> Any:
-    from filelock import FileLock, Timeout
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(folder / LOCK, thread_local=False)
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise StoreError(f"{folder} is in use by another process") from error
-    except OSError as error:
-        raise _unwritable(folder, error) from error
-    return lock
-
-
-def _opened(path: Path) -> int:
-    """The file, opened for appending; an unfinished last line, left by a crash, is cut off."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        with open(descriptor, "rb", closefd=False) as file:
-            whole = end_of_last_line(file, file.seek(0, os.SEEK_END))
-        os.truncate(descriptor, whole)
-    except OSError as error:
-        raise _unwritable(path, error) from error
-    return descriptor
-
-
-def _unwritable(path: Path, error: OSError) -> StoreError:
-    return StoreError(f"{path} cannot be written: {error.strerror or error}")

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
+from toolenv.append_only import locked, opened_for_lines
 from toolenv.errors import StoreError, UnknownNameError, UsageError
 from toolenv.feasibility.annotation.sample import Sample
 from toolenv.json_values import mend_surrogates
-from toolenv.runner.shards import end_of_last_line
 
 ANSWERS_VERSION = 1
 ADJUDICATION = "adjudication"
@@ -157,11 +157,11 @@ class AnswerLog:
     def __init__(self, sample_path: Path, sample: Sample, name: str) -> None:
         self.path = answers_path(sample_path, name)
         self._sample, self._name = sample, name
-        self._lock = _lock_file(self.path)
+        self._lock = locked(self.path.with_name(f".{self.path.name}.lock"), self.path)
         self._turn = threading.Lock()
         try:
             self.answers = read_answers(self.path, sample, name)
-            self._file = _open(self.path)
+            self._file = opened_for_lines(self.path)
         except BaseException:
             self._lock.release()
             raise
@@ -210,28 +210,3 @@ class AnswerLog:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def _lock_file(path: Path) -> Any:
-    from filelock import FileLock, Timeout
-
-    lock = FileLock(path.with_name(f".{path.name}.lock"), thread_local=False)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise StoreError(f"{path} is in use by another process") from error
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error
-    return lock
-
-
-def _open(path: Path) -> int:
-    """The file, opened for appending; an unfinished last line, left by a crash, is cut off."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-        with open(descriptor, "rb", closefd=False) as file:
-            whole = end_of_last_line(file, file.seek(0, os.SEEK_END))
-        os.truncate(descriptor, whole)
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error
-    return descriptor
