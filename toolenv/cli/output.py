@@ -121,8 +121,7 @@ def settings_of(folder: Path) -> dict[str, Any]:
 
 def show(rows: list[Row]) -> None:
     """Print the table."""
-    out = console()
-    out.print(render_rows(rows, out.width))
+    console().print(render_rows(rows))
 
 
 def check_page(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rows as tables for a terminal, readable at 120 columns."""
+"""Rows as tables for a terminal."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-WIDE = 110
-"""Columns that all metrics fit into."""
-
 TOLD = "told the truth"
 """What stands below the name of an agent that is told the truth: its rows are references, no results."""
 
@@ -41,16 +38,12 @@ OUTCOME_HEADS = {
 }
 
 
-def render_rows(rows: Sequence[Row], width: int = WIDE) -> Group:
+def render_rows(rows: Sequence[Row]) -> Group:
     """Tables of metrics for each env, then counts and notes, for ``rich.print`` or a console.
 
     What paper 2 measures has tables of its own, below an env whose episodes have something to say of it.
 
     Names come from users and servers: they are shown as plain text, markup and control characters inert.
-
-    Args:
-        rows: what to show.
-        width: columns of the terminal; below :data:`WIDE`, token costs get a table of their own.
     """
     from rich.console import Group
     from rich.text import Text
@@ -58,22 +51,20 @@ def render_rows(rows: Sequence[Row], width: int = WIDE) -> Group:
     if not rows:
         return Group(Text("no episodes"))
     grouped = [(env, list(members)) for env, members in groupby(rows, lambda row: row.env)]
-    tables = [table for env, members in grouped for table in _metrics_tables(env, members, width)]
+    tables = [table for env, members in grouped for table in _metrics_tables(env, members)]
     lines = [Text(f"• {safe_line(note, 1000)}") for note in notes(rows)]
     wrong = render_troubles(rows)
     below = [_counts_table(rows), *([] if wrong is None else [wrong])]
     return Group(*tables, Text(CAPTION + "\n", style="dim"), *below, *lines)
 
 
-def _metrics_tables(env: str, rows: Sequence[Row], width: int) -> Iterator[Table]:
+def _metrics_tables(env: str, rows: Sequence[Row]) -> Iterator[Table]:
     for name, title in TITLES.items():
         if name != "main" and not tells_of(rows, name):
             continue
         shown = [one for one in catalogue().values() if one.table == name and _is_shown(one, rows)]
-        rates = [metric for metric in shown if metric.kind == "rate"]
-        others = [metric for metric in shown if metric.kind != "rate"]
-        parts = [shown] if width >= WIDE else [rates, others]
-        yield from (_metrics_table(title.format(safe_line(env)), rows, part, name) for part in parts if part)
+        if shown:
+            yield _metrics_table(title.format(safe_line(env)), rows, shown, name)
 
 
 def tells_of(rows: Sequence[Row], table: TableName) -> bool:

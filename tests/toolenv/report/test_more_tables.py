@@ -79,7 +79,7 @@ CLEAN_ONES = [
 def text_of(report: Report) -> str:
     stream = io.StringIO()
     console = Console(file=stream, width=160, color_system=None)
-    console.print(render_rows(report.rows, 160))
+    console.print(render_rows(report.rows))
     console.print(render_more(report))
     return stream.getvalue()
 
