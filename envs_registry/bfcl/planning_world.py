@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from random import Random
 from typing import Any, Final
 
 from envs_registry.bfcl.multi_turn_world import MultiTurnWorld
 from envs_registry.bfcl.static_facts import ToolFacts
 from toolenv.errors import ToolError
+from toolenv.feasibility.certificates import planning
 from toolenv.feasibility.certificates.planning import Features
 
 _ATOMS: Final = (str, int, float, bool, type(None))
@@ -66,25 +67,17 @@ class PlanningWorld:
             private = tuple(
                 (key, _private(value)) for key, value in vars(instance).items() if key.startswith("_")
             )
-            self._facets[name] = frozenset(_leaves(view, ())), private
+            self._facets[name] = features_of(view), private
         return self._facets[name]
 
 
 def features_of(view: Any) -> Features:
-    """The same of the view of any world."""
-    return frozenset(_leaves(view, ()))
+    """The same of the view of any world; numbers that are equal are the same."""
+    return planning.features_of(view, _told)
 
 
-def _leaves(value: Any, place: tuple[Any, ...]) -> Iterator[Hashable]:
-    """Places and values; numbers that are equal are the same."""
-    if isinstance(value, dict) and value:
-        for key, item in value.items():
-            yield from _leaves(item, (*place, key))
-    elif isinstance(value, list) and value:
-        for index, item in enumerate(value):
-            yield from _leaves(item, (*place, index))
-    else:
-        yield (place, repr(value) if isinstance(value, dict | list) else value)
+def _told(value: Any) -> Hashable:
+    return repr(value) if isinstance(value, dict | list) else value
 
 
 def _private(value: Any) -> Hashable:

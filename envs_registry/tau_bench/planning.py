@@ -14,7 +14,7 @@ from envs_registry.tau_bench.revealing import knowable
 from envs_registry.tau_bench.world import TauWorld
 from toolenv.errors import ToolError
 from toolenv.feasibility.certificates.grounding import Knowledge
-from toolenv.feasibility.certificates.planning import Features, Goal, Obtained
+from toolenv.feasibility.certificates.planning import Features, Goal, Obtained, features_of
 from toolenv.feasibility.certificates.records import Claim, Criterion
 from toolenv.rendering import render
 from toolenv.task import Task
@@ -124,19 +124,3 @@ PLANNER = TauBenchPlanner()
 
 def _not_known(outputs: tuple[str, ...], obtained: Obtained, known: Knowledge) -> int:
     return sum(not known.has(output) for output in outputs)
-
-
-def features_of(state: Any) -> Features:
-    """Each value of a state, with its place."""
-    return frozenset(_leaves(state, ()))
-
-
-def _leaves(value: Any, place: tuple[Any, ...]) -> Iterator[Hashable]:
-    if isinstance(value, dict) and value:
-        for key, item in value.items():
-            yield from _leaves(item, (*place, key))
-    elif isinstance(value, list) and value:
-        for index, item in enumerate(value):
-            yield from _leaves(item, (*place, index))
-    else:
-        yield (place, repr(value))

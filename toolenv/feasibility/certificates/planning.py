@@ -19,6 +19,27 @@ Features: TypeAlias = frozenset[Hashable]
 """A state as a set of facts, so that the distance between two is how many facts they do not share."""
 
 
+def features_of(state: Any, told: Callable[[Any], Hashable] = repr) -> Features:
+    """Each value of a JSON-like state, with its place.
+
+    Args:
+        state: the state.
+        told: what stands for a value that holds no other, an empty object or array among them.
+    """
+    return frozenset(_leaves(state, (), told))
+
+
+def _leaves(value: Any, place: tuple[Any, ...], told: Callable[[Any], Hashable]) -> Iterator[Hashable]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _leaves(item, (*place, key), told)
+    elif isinstance(value, list) and value:
+        for index, item in enumerate(value):
+            yield from _leaves(item, (*place, index), told)
+    else:
+        yield (place, told(value))
+
+
 class SearchWorld(Protocol):
     """A world to try calls in, cheap to fork."""
 
