@@ -104,7 +104,7 @@ class Words:
     def description(self) -> Counter[str]:
         """The words of its own sentences, each once; of all, if it has none of its own."""
         own = " ".join(one for one in sentences(self._tool) if one not in self._shared)
-        return Counter(set(_stems(_WORD.findall(own or self._tool.description))))
+        return Counter(dict.fromkeys(_stems(_WORD.findall(own or self._tool.description)), 1))
 
     @cached_property
     def all(self) -> Counter[str]:
@@ -169,12 +169,12 @@ class Redundancy:
         return (text + _dice(one.parameters, other.parameters)) / 2 if text >= LEAST_TEXT else 0.0
 
     def _cosine(self, one: Mapping[str, int], other: Mapping[str, int]) -> float:
-        common = sum(one[word] * other[word] * self._weight(word) ** 2 for word in one if word in other)
+        common = math.fsum(one[word] * other[word] * self._weight(word) ** 2 for word in one if word in other)
         lengths = self._length(one) * self._length(other)
         return common / lengths if lengths else 0.0
 
     def _length(self, words: Mapping[str, int]) -> float:
-        return math.sqrt(sum((count * self._weight(word)) ** 2 for word, count in words.items()))
+        return math.sqrt(math.fsum((count * self._weight(word)) ** 2 for word, count in words.items()))
 
     def _weight(self, word: str) -> float:
         return math.log(1 + len(self._words) / self._frequency[word])
