@@ -9,9 +9,11 @@ from typing import Any
 
 from toolenv.errors import UnknownNameError
 from toolenv.model_server import CLOCK, ChatServer, Clock, Reply
+from toolenv.policy import Answer
 from toolenv.received import normalise_message
 from toolenv.rendering import cut
 from toolenv.types import Action, Malformed, Observation, ToolSpec, Usage
+from toolenv.waiting import Waiting, block
 
 from .parsing import MAX_RECORD, parse_reply
 from .preflight import preflight
@@ -63,7 +65,11 @@ class ChatPolicy:
             DeadlineError: the episode's time ran out.
             ServerError: the server gave no reply.
         """
-        reply = self._server.complete(self.request(observation, memory))
+        return block(self.deciding(observation, memory))
+
+    def deciding(self, observation: Observation, memory: Any) -> Waiting[Answer]:
+        """:meth:`act`, whoever waits for the server; see :class:`toolenv.policy.Waitable`."""
+        reply = yield from self._server.completing(self.request(observation, memory))
         reasoning = normalise_message(reply.message).get("reasoning")
         if self.settings.reasoning_field and reasoning:
             memory = {**(memory or {}), len(observation.messages): reasoning}

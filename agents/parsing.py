@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from toolenv.json_values import mend_surrogates
-from toolenv.names import lookup_table
+from toolenv.names import shared_lookup_table
 from toolenv.rendering import cut
 from toolenv.stopping import find_stop, strip_reasoning
 from toolenv.types import Action, Malformed, Message, Stop, ToolCall, ToolCalls, ToolSpec
@@ -63,7 +63,7 @@ def parse_reply(
     visible, inline = strip_reasoning(_text(content))
     visible = _without_end_signs(visible)
     record = _record(reasoning=_joined(_text(reasoning), inline))
-    offered, cut_off = lookup_table(tools), finish_reason == "length"
+    offered, cut_off = shared_lookup_table(tuple(tools)), finish_reason == "length"
     if tool_calls:
         return _native(tool_calls, visible, record, offered, cut_off)
     try:

@@ -14,12 +14,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from toolenv.errors import SchemaError
+from toolenv.identity import ByIdentity
 from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
-from toolenv.names import lookup_table, with_wire_names
+from toolenv.names import shared_lookup_table, with_wire_names
 from toolenv.types import ChatMessage, Observation, ToolCall, ToolSpec
 
 WireMessage: TypeAlias = dict[str, Any]
@@ -30,6 +32,7 @@ UNFINISHED = "(no final message)"
 OPENING = "(start of the conversation)"
 UNNAMED = "unnamed"
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _LEGAL_ID = re.compile(r"[A-Za-z0-9_.:-]{1,64}")
 
 
@@ -76,36 +79,24 @@ def to_openai_messages(
     opening = list(takewhile(lambda message: message.role == "system", observation.messages))
     system = "\n\n".join(part for part in (system_prompt, *(message.content for message in opening)) if part)
     head = [{"role": "system", "content": mend_surrogates(system)}] if system else []
-    writer = _Writer(form, lookup_table(observation.tools), reasoning or {})
+    writer = _Writer(form, shared_lookup_table(observation.tools), reasoning or {})
     body = writer.conversation(observation.messages, start=len(opening))
     return [*head, *_alternating(body)]
 
 
-def to_openai_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+def to_openai_tools(tools: tuple[ToolSpec, ...]) -> list[dict[str, Any]]:
     """The tools under their wire names, as plain JSON values. Leave the key out where it is empty.
 
-    A tool's form is made once and shared by all requests: it is not to be changed.
+    The list is made once for a tuple of tools, and shared by all requests: it is not to be changed.
 
     Raises:
         SchemaError: a tool's schema is no JSON value.
     """
-    return [_plain_tool(tool) for tool in tools]
+    return _lists.of(tools, lambda: [_forms.of(tool, partial(_made_plain, tool)) for tool in tools])
 
 
-_FORMS_KEPT = 4096
-_forms: dict[int, tuple[ToolSpec, dict[str, Any]]] = {}
-"""Plain tools by the identity of their specification, which is held so that no other gets the same."""
-
-
-def _plain_tool(tool: ToolSpec) -> dict[str, Any]:
-    known = _forms.get(id(tool))
-    if known is not None:
-        return known[1]
-    if len(_forms) >= _FORMS_KEPT:
-        _forms.clear()
-    plain = _made_plain(tool)
-    _forms[id(tool)] = tool, plain
-    return plain
+_forms: ByIdentity[ToolSpec, dict[str, Any]] = ByIdentity(4096)
+_lists: ByIdentity[tuple[ToolSpec, ...], list[dict[str, Any]]] = ByIdentity(20_000)
 
 
 def _made_plain(tool: ToolSpec) -> dict[str, Any]:
@@ -114,6 +105,27 @@ def _made_plain(tool: ToolSpec) -> dict[str, Any]:
     except UnusableValueError as error:
         raise SchemaError(f"tool {tool.name!r} cannot be sent to a server: {error}") from error
     return plain
+
+
+class _Basis(NamedTuple):
+    """What the form of an exchange depends on, beside its first message; ``replies`` by identity."""
+
+    form: WireForm
+    tools: Mapping[str, ToolSpec]
+    replies: tuple[int, ...]
+    reasoning: str
+    ids: tuple[str, ...]
+
+
+class _Exchange(NamedTuple):
+    """An exchange as written; it keeps its replies, so that no others come to bear their ids."""
+
+    basis: _Basis
+    replies: Sequence[ChatMessage]
+    messages: Sequence[WireMessage]
+
+
+_exchanges: ByIdentity[ChatMessage, _Exchange] = ByIdentity(8192)
 
 
 class _Writer:
@@ -135,21 +147,35 @@ class _Writer:
             index += 1 + len(replies)
 
     def exchange(
-        self, message: ChatMessage, replies: list[ChatMessage], reasoning: str
+        self, message: ChatMessage, replies: Sequence[ChatMessage], reasoning: str
+    ) -> Sequence[WireMessage]:
+        """An assistant message, the reply to each of its calls, and replies that belong to none.
+
+        An exchange is written once, as long as nothing that it depends on changes: each decision of an
+        episode sends all the earlier ones again.
+        """
+        ids = tuple([self.fresh_id(call.id) for call in message.calls])
+        basis = _Basis(self.form, self.tools, tuple(map(id, replies)), reasoning, ids)
+        known = _exchanges.find(message)
+        if known is None or known.basis != basis:
+            known = _exchanges.keep(
+                message, _Exchange(basis, replies, [*self.written(message, replies, basis)])
+            )
+        return known.messages
+
+    def written(
+        self, message: ChatMessage, replies: Sequence[ChatMessage], basis: _Basis
     ) -> Iterator[WireMessage]:
-        """An assistant message, the reply to each of its calls, and replies that belong to none."""
-        ids = [self.fresh_id(call.id) for call in message.calls]
-        yield self.assistant(message, ids, reasoning)
+        yield self.assistant(message, basis.ids, basis.reasoning)
         waiting = list(replies)
-        for call, wire_id in zip(message.calls, ids, strict=True):
-            reply = next((one for one in waiting if one.call_id == call.id), None)
-            if reply is not None:
-                waiting.remove(reply)
-            yield self.reply(call, wire_id, UNANSWERED if reply is None else reply.content)
+        for call, wire_id in zip(message.calls, basis.ids, strict=True):
+            at = next((at for at, one in enumerate(waiting) if one.call_id == call.id), None)
+            text = UNANSWERED if at is None else waiting.pop(at).content
+            yield self.reply(call, wire_id, text)
         for orphan in waiting:
             yield {"role": "user", "content": mend_surrogates(orphan.content)}
 
-    def assistant(self, message: ChatMessage, ids: list[str], reasoning: str) -> WireMessage:
+    def assistant(self, message: ChatMessage, ids: Sequence[str], reasoning: str) -> WireMessage:
         content: str | None = mend_surrogates(message.content)
         if message.calls and not content:
             content = self.form.empty_content
@@ -194,7 +220,10 @@ class _Writer:
 
 def _replies(messages: Sequence[ChatMessage], index: int) -> list[ChatMessage]:
     """The tool messages right after message ``index``."""
-    return list(takewhile(lambda message: message.role == "tool", messages[index + 1 :]))
+    end = index + 1
+    while end < len(messages) and messages[end].role == "tool":
+        end += 1
+    return list(messages[index + 1 : end])
 
 
 def _alternating(messages: Iterator[WireMessage]) -> list[WireMessage]:
@@ -221,6 +250,6 @@ def _merged(first: WireMessage, second: WireMessage) -> WireMessage:
 def _json_object(arguments: Mapping[str, Any]) -> str:
     """``arguments`` as JSON text; ``{}`` if that is hopeless (FIELD-058)."""
     try:
-        return json.dumps(clean_json(arguments)[0], ensure_ascii=False)
+        return _ENCODER.encode(clean_json(arguments)[0])
     except UnusableValueError:
         return "{}"

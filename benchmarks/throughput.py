@@ -1,23 +1,29 @@
 """How much of a server's ideal throughput a run keeps: ``python -m benchmarks.throughput``.
 
-A server in a process of its own answers each request after a fixed 50 ms. The ideal is ``concurrency / 0.05``
+A server in a process of its own answers each request after a fixed 50 ms: with a call of a tool that is
+offered, and in the last request of an episode with a final message. The ideal is ``concurrency / 0.05``
 requests a second: what clients that take no time would get.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import multiprocessing
 import os
+import re
 import resource
+import selectors
+import socket
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from itertools import product
 from multiprocessing.connection import Connection
+from typing import Any
 
 import envs_registry  # noqa: F401  (registers the ids)
 from toolenv.agents.chat import ChatPolicy
@@ -29,6 +35,8 @@ from toolenv.runner.select import Workplace, run_at
 
 LATENCY = 0.05
 SECONDS = 5.0
+LENGTHS = (8, 1)
+"""Requests an episode: about as many as agents need for a task, and the most expensive there is."""
 ENV = "ToolFeas/Workflows-clean-v0"
 MODEL = "fixed-latency"
 
@@ -54,20 +62,21 @@ class Kept:
         return self.rate / self.ideal
 
 
-def throughput(place: Workplace, base_url: str, seconds: float = SECONDS) -> Kept:
-    """Run episodes of one request each for about so long, after a warm-up."""
-    make_policy = partial(_make_policy, base_url)
+def throughput(place: Workplace, base_url: str, length: int, seconds: float = SECONDS) -> Kept:
+    """Run episodes of so many requests each for about so long, after a warm-up."""
+    make_policy = partial(_make_policy, base_url, length)
     ideal = place.concurrency / LATENCY
     wanted = int(ideal * seconds)
-    jobs = _jobs(4 * place.concurrency + wanted)
+    jobs = _jobs(4 * place.concurrency + wanted // length)
     episodes = run_at(place, jobs, make_policy(), make_policy, {})
     for _ in range(2 * place.concurrency):
         next(episodes)
     begun, cpu, count = time.perf_counter(), _cpu(), 0
     for one in episodes:
         assert one.episode.valid, one.episode.error
-        count += 1
-        if count == wanted:  # what is in flight at the end is no measure of anything
+        assert one.episode.turns == length
+        count += length
+        if count >= wanted:  # what is in flight at the end is no measure of anything
             break
     took, spent = time.perf_counter() - begun, _cpu() - cpu
     for _ in episodes:
@@ -75,31 +84,43 @@ def throughput(place: Workplace, base_url: str, seconds: float = SECONDS) -> Kep
     return Kept(count / took, ideal, 1e6 * spent / count)
 
 
-def measure(concurrencies: Sequence[int] = (64, 256), rounds: int = 3, *, ray: bool = False) -> None:
+def measure(
+    concurrencies: Sequence[int] = (64, 256),
+    lengths: Sequence[int] = LENGTHS,
+    rounds: int = 3,
+    *,
+    ray: bool = False,
+) -> None:
     """Print the best of some rounds for each concurrency.
 
     Args:
         concurrencies: episodes at a time.
+        lengths: requests an episode.
         rounds: for each.
         ray: whether to measure an actor for each processor, too.
     """
     processors = os.cpu_count() or 1
     with serving() as base_url:
-        for concurrency in concurrencies:
-            places = {"threads of one process": Workplace("local", concurrency)}
+        for length, concurrency in product(lengths, concurrencies):
+            places = {
+                "one process": Workplace("local", concurrency),
+                f"{processors} processes": Workplace("processes", concurrency),
+            }
             if ray:
-                actors = Cluster(actors=processors)
-                places[f"{processors} Ray actors"] = Workplace("ray", concurrency, actors)
+                places[f"{processors} Ray actors"] = Workplace("ray", concurrency, Cluster(actors=processors))
             for name, place in places.items():
-                best = max((throughput(place, base_url) for _ in range(rounds)), key=lambda one: one.share)
+                tried = (throughput(place, base_url, length) for _ in range(rounds))
+                best = max(tried, key=lambda one: one.share)
                 print(
-                    f"{concurrency:4d} at a time, {name}: {best.rate:,.0f} of {best.ideal:,.0f} requests/s"
-                    f" ({best.share:.1%}), {best.cpu:.0f} µs of processor time per request here"
+                    f"{length} requests an episode, {concurrency:3d} at a time, {name}: {best.rate:,.0f} of"
+                    f" {best.ideal:,.0f} requests/s ({best.share:.1%}),"
+                    f" {best.cpu:.0f} µs of processor time per request here",
+                    flush=True,
                 )
 
 
-def _make_policy(base_url: str) -> Policy:
-    return ChatPolicy(ChatSettings(model=MODEL, base_url=base_url))
+def _make_policy(base_url: str, length: int) -> Policy:
+    return ChatPolicy(ChatSettings(model=f"{MODEL}-{length}", base_url=base_url))
 
 
 def _jobs(number: int) -> list[Job]:
@@ -133,59 +154,93 @@ def serving() -> Iterator[str]:
 
 
 def _serve(told: Connection) -> None:
-    asyncio.run(_listen(told))
+    """As little work as HTTP allows, for the client is what is measured: no framework, one thread."""
+    listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
+    told.send(listening.getsockname()[1])
+    poll = selectors.DefaultSelector()
+    poll.register(listening, selectors.EVENT_READ)
+    due: deque[tuple[float, socket.socket, bytes]] = deque()
+    while True:
+        for key, _ in poll.select(max(0.0, due[0][0] - time.monotonic()) if due else None):
+            if key.data is None:
+                peer, _ = listening.accept()
+                poll.register(peer, selectors.EVENT_READ, _Connection(peer))
+                continue
+            request = key.data.received()
+            if request is None:
+                poll.unregister(key.fileobj)
+            elif request:
+                due.append((time.monotonic() + LATENCY, key.data.peer, _answer_to(request)))
+        while due and due[0][0] <= time.monotonic():
+            _, peer, answer = due.popleft()
+            with suppress(OSError):  # it went away, as at the end of a measurement
+                peer.send(answer)
 
 
-async def _listen(told: Connection) -> None:
-    loop = asyncio.get_running_loop()
-    server = await loop.create_server(_Answering, "127.0.0.1", 0, backlog=1024)
-    told.send(server.sockets[0].getsockname()[1])
-    await server.serve_forever()
+class _Connection:
+    def __init__(self, peer: socket.socket) -> None:
+        self.peer, self.parts = peer, b""
+
+    def received(self) -> bytes | None:
+        """A whole request; empty if it is not there yet, ``None`` if the client has gone."""
+        try:
+            self.parts += (new := self.peer.recv(1 << 20))
+        except OSError:
+            new = b""
+        if not new:
+            self.peer.close()
+            return None
+        end = self.parts.find(b"\r\n\r\n")
+        if end < 0:
+            return b""
+        at = self.parts.find(b"Content-Length: ") + 16
+        if len(self.parts) < end + 4 + int(self.parts[at : self.parts.index(b"\r", at)]):
+            return b""
+        request, self.parts = self.parts, b""
+        return request
 
 
-_BODY = json.dumps(
-    {
+def _answer(message: Mapping[str, Any], why: str) -> bytes:
+    body = {
         "id": "c",
         "object": "chat.completion",
-        "model": MODEL,
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": "Done."}, "finish_reason": "stop"}
-        ],
+        "choices": [{"index": 0, "message": {"role": "assistant", **message}, "finish_reason": why}],
         "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
     }
-).encode()
-_ANSWER = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(_BODY) + _BODY
-)
+    text = json.dumps(body).encode()
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
+    return head % len(text) + text
 
 
-class _Answering(asyncio.Protocol):
-    """As little work as HTTP allows: the client is what is measured."""
+@cache
+def _calling(tool: bytes) -> bytes:
+    call = {"name": tool.decode(), "arguments": "{}"}
+    message = {"content": None, "tool_calls": [{"id": "call00001", "type": "function", "function": call}]}
+    return _answer(message, "tool_calls")
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport, self.received = transport, bytearray()
 
-    def data_received(self, data: bytes) -> None:
-        self.received += data
-        end = self.received.find(b"\r\n\r\n")
-        if end < 0:
-            return
-        head = bytes(self.received[:end]).lower()
-        length = int(head.partition(b"content-length:")[2].split(b"\r\n", 1)[0])
-        if len(self.received) >= end + 4 + length:
-            self.received.clear()
-            asyncio.get_running_loop().call_later(LATENCY, self.transport.write, _ANSWER)
+_LAST = _answer({"content": "Done."}, "stop")
+_MODEL = re.compile(rb'"model":"fixed-latency-(\d+)"')
+_TOOL = re.compile(rb'"function":\{"name":"([^"]+)"')
+
+
+def _answer_to(request: bytes) -> bytes:
+    """A call of the first tool until the last request of an episode; read without a parser, which costs."""
+    length = int(_MODEL.findall(request)[0])
+    if request.count(b'"role":"tool"') + 1 >= length:
+        return _LAST
+    return _calling(_TOOL.findall(request)[-1])
 
 
 def main() -> None:
     """Measure, at the concurrencies given."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("concurrency", type=int, nargs="*", default=[64, 256])
+    parser.add_argument("--lengths", type=int, nargs="*", default=LENGTHS)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--ray", action="store_true")
     given = parser.parse_args()
-    measure(given.concurrency, given.rounds, ray=given.ray)
+    measure(given.concurrency, given.lengths, given.rounds, ray=given.ray)
 
 
 if __name__ == "__main__":

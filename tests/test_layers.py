@@ -27,11 +27,13 @@ SUPPORT = (
     "model_server",
     "names",
     "plan",
+    "plugged_in",
     "quick",
     "received",
     "rendering",
     "hashed_json",
     "hygiene",
+    "identity",
     "sampling",
     "sandbox",
     "schema",
@@ -41,6 +43,7 @@ SUPPORT = (
     "trouble",
     "units",
     "usage",
+    "waiting",
 )
 
 LAYERS: tuple[tuple[str, ...], ...] = (

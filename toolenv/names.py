@@ -14,12 +14,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from toolenv.errors import SchemaError
+from toolenv.identity import ByIdentity
 from toolenv.types import ToolSpec
 
 MAX_WIRE_LENGTH = 64
-
-MAX_TABLES = 20_000
-"""Lookup tables that are kept."""
 
 _LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ILLEGAL_CHARACTER = re.compile(r"[^a-zA-Z0-9_-]")
@@ -48,7 +46,7 @@ def lookup_table(tools: Iterable[ToolSpec]) -> Mapping[str, ToolSpec]:
     """
     table: dict[str, ToolSpec] = {}
     for tool in tools:
-        for name in {tool.name, tool.wire_name or tool.name}:
+        for name in dict.fromkeys((tool.name, tool.wire_name or tool.name)):
             other = table.setdefault(name, tool)
             if other is not tool:
                 raise SchemaError(f"the name {name!r} means two tools, {other.name!r} and {tool.name!r}")
@@ -57,16 +55,10 @@ def lookup_table(tools: Iterable[ToolSpec]) -> Mapping[str, ToolSpec]:
 
 def shared_lookup_table(tools: tuple[ToolSpec, ...]) -> Mapping[str, ToolSpec]:
     """:func:`lookup_table`, made once for a tuple of tools: all episodes of a task are offered the same."""
-    known = _tables.get(id(tools))
-    if known is None or known[0] is not tools:
-        if len(_tables) >= MAX_TABLES:
-            _tables.clear()
-        known = _tables[id(tools)] = (tools, lookup_table(tools))
-    return known[1]
+    return _tables.of(tools, lambda: lookup_table(tools))
 
 
-_tables: dict[int, tuple[tuple[ToolSpec, ...], Mapping[str, ToolSpec]]] = {}
-"""By identity; each keeps its tools alive, so that no others can come to bear the same id."""
+_tables: ByIdentity[tuple[ToolSpec, ...], Mapping[str, ToolSpec]] = ByIdentity(20_000)
 
 
 def _named(tool: ToolSpec, wire_name: str) -> ToolSpec:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_
 from toolenv.errors import UsageError
 from toolenv.task import Task
 from toolenv.types import Action, Observation
+from toolenv.waiting import Waiting
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -75,6 +76,15 @@ class Continuous(Protocol):
 
     def submit(self, observation: Observation, memory: Any) -> Future[Answer]:
         """Begin to decide, and return at once; may be called from any thread."""
+        ...
+
+
+@runtime_checkable
+class Waitable(Protocol):
+    """A policy that waits for servers and says for what, so that one thread waits for many decisions."""
+
+    def deciding(self, observation: Observation, memory: Any) -> Waiting[Answer]:
+        """Decide; :func:`toolenv.waiting.block` of it is ``act``."""
         ...
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from toolenv.errors import UnknownNameError
 from toolenv.feasibility.manifest import MaskManifest
+from toolenv.hashed_json import given_path
 from toolenv.kernel.protocol import ArgumentPolicy, World
 from toolenv.task import Task
 
@@ -182,8 +183,13 @@ class Generated(Protocol):
         ...
 
 
-def configured(suite: Suite, options: Mapping[str, Any]) -> Suite:
+def configured(suite: Suite, options: Mapping[str, Any], beside: Iterable[str] = ()) -> Suite:
     """A suite with settings of its own.
+
+    Args:
+        suite: the suite.
+        options: its settings.
+        beside: what else could have been given, which a name that it does not know may be meant for.
 
     Raises:
         UnknownNameError: it has no such setting.
@@ -194,7 +200,7 @@ def configured(suite: Suite, options: Mapping[str, Any]) -> Suite:
     known = suite.options if isinstance(suite, Configurable) else ()
     for name in options:
         if name not in known:
-            raise UnknownNameError("option", name, known, where=f"suite {suite.name}")
+            raise UnknownNameError("option", name, {*known, *beside}, where=f"suite {suite.name}")
     assert isinstance(suite, Configurable)
     return suite.configured(**options)
 
@@ -218,7 +224,8 @@ def corrections_for(
 
     manifests = [suite.masks(subset) for subset in suite.subsets]
     known = {task_id for one in manifests for task_id in (*one.masks, *one.excluded)}
-    return read_corrections(Path(path), suite.name, known, manifests[0].data, actions or ACTIONS)
+    found, data = given_path("corrections", path), manifests[0].data
+    return read_corrections(found, suite.name, known, data, actions or ACTIONS)
 
 
 def corrections_of(suite: Suite) -> Corrections | None:
@@ -242,6 +249,16 @@ def inert_tools(suite: Suite) -> frozenset[str]:
     A suite that has some names them in an attribute ``inert_tools``.
     """
     found: frozenset[str] = getattr(suite, "inert_tools", frozenset())
+    return found
+
+
+def only_computes(suite: Suite) -> bool:
+    """Whether nothing that an episode of a suite does waits for a server, another process or a disk.
+
+    One thread then moves all the episodes of a run. A suite of which that is true says so in an attribute
+    ``only_computes``; for others threads are taken, which is never wrong.
+    """
+    found: bool = getattr(suite, "only_computes", False)
     return found
 
 

@@ -31,6 +31,7 @@ class APIBank:
     """
 
     name = "APIBank"
+    only_computes = True
     subsets: tuple[str, ...] = tuple(SUBSETS)
     unavailable: Mapping[str, str] = MappingProxyType({})
     default_subset = "default"

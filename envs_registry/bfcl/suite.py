@@ -29,6 +29,7 @@ class BFCL:
     """
 
     name = "BFCL"
+    only_computes = True
     subsets: tuple[str, ...] = tuple(SUBSETS)
     unavailable: Mapping[str, str] = UNAVAILABLE
     default_subset = "default"

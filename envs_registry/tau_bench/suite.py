@@ -49,6 +49,7 @@ class TauBench:
         self.user, self.corrections = user, corrections
         # Upstream's own cap is 30 for a whole conversation; 15 is paper 1's (Appendix C).
         self.max_turns = 15 if user is None else 30
+        self.only_computes = user is None
 
     def configured(self, user: str | User | None = None, corrections: str | Path | None = None) -> TauBench:
         """The suite with settings of its own.

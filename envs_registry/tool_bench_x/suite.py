@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolenv.errors import DataMissingError
 from toolenv.feasibility.manifest import MaskManifest
+from toolenv.hashed_json import given_path
 from toolenv.kernel.protocol import ArgumentPolicy, World
 from toolenv.seeding import mix
 from toolenv.task import Task
@@ -64,7 +65,7 @@ class ToolBenchX:
         """
         if folder is None:
             return ToolBenchX()
-        path = Path(folder).expanduser().absolute()
+        path = given_path("folder", folder).expanduser().absolute()
         if not path.is_dir():
             raise DataMissingError(f"folder={str(folder)!r}: there is no such folder")
         return ToolBenchX(path)

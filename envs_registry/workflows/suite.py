@@ -37,6 +37,7 @@ class Workflows:
     """Generated tasks in 84 declared worlds: sequential, parallel and mixture workflows of 2 to 8 tools."""
 
     name = "Workflows"
+    only_computes = True
     subsets: tuple[str, ...] = ("default", *VARIANTS, *TRAINING_SIZES, "train")
     on_demand: tuple[str, ...] = (*TRAINING_SIZES, "train")
     unavailable: Mapping[str, str] = MappingProxyType({})
@@ -81,7 +82,13 @@ class Workflows:
         return _tasks(subset)
 
     def masks(self, subset: str) -> MaskManifest:
-        """The masks of the frozen set are a file; variants share them, and training tasks carry their own."""
+        """The masks of the frozen set are a file; variants share them, and training tasks carry their own.
+
+        Raises:
+            UsageError: of ``train``.
+        """
+        if subset == "train":
+            raise UsageError("subset 'train' has no end, so that no manifest holds its masks")
         if subset in TRAINING_SIZES:
             return _training_masks(subset)
         return _frozen_masks() if subset == "default" else _variant_masks(subset)

@@ -11,18 +11,20 @@ from functools import partial
 from typing import Any
 
 from toolenv.errors import ContextWindowError, DeadlineError, ServerError
+from toolenv.identity import ByIdentity
 from toolenv.model_server.backoff import Backoff, share
 from toolenv.model_server.circumstances import Circumstances, here
-from toolenv.model_server.clock import CLOCK, Clock
+from toolenv.model_server.clock import CLOCK, Clock, Pause
 from toolenv.model_server.endpoint import Endpoint, endpoint_of
 from toolenv.model_server.limits import Gate, Gates, OutOfTimeError
 from toolenv.model_server.outcome import Failure, Reply
 from toolenv.model_server.own_reply import OwnReplies, new_request_id
 from toolenv.model_server.responses import load_json, read_break, read_response
-from toolenv.model_server.transport import CONNECT_SECONDS, Response, Transport, TransportError
+from toolenv.model_server.transport import Exchange, Transport, TransportError
 from toolenv.stopping import strip_reasoning
 from toolenv.types import NO_TOKENS, Usage
 from toolenv.usage import as_retried
+from toolenv.waiting import Waiting, block
 
 BACKOFF = Backoff()
 CHAT, MODELS = "/chat/completions", "/models"
@@ -95,10 +97,10 @@ class ChatServer:
     @property
     def endpoint(self) -> Endpoint:
         """Where requests go; found out at first use."""
-        with self._lock:
-            if self._endpoint is None:
-                self._endpoint = endpoint_of(self._base_url, self._api_key)
-            return self._endpoint
+        if self._endpoint is None:
+            with self._lock:
+                self._endpoint = self._endpoint or endpoint_of(self._base_url, self._api_key)
+        return self._endpoint
 
     @property
     def url(self) -> str:
@@ -113,7 +115,11 @@ class ChatServer:
             DeadlineError: the episode's time ran out.
             ServerError: no attempt led to a reply.
         """
-        outcome = self.try_complete(request)
+        return block(self.completing(request))
+
+    def completing(self, request: Mapping[str, Any]) -> Waiting[Reply]:
+        """:meth:`complete`, whoever waits for it; begun in the circumstances of the episode."""
+        outcome = yield from self._trying(request)
         if isinstance(outcome, Reply):
             return outcome
         if outcome.context_window:
@@ -126,13 +132,16 @@ class ChatServer:
 
     def try_complete(self, request: Mapping[str, Any]) -> Reply | Failure:
         """As :meth:`complete`, with the failure as a value."""
+        return block(self._trying(request))
+
+    def _trying(self, request: Mapping[str, Any]) -> Waiting[Reply | Failure]:
         around, body = here() or Circumstances(self._gates), _body(request)
         key = "" if around.cache is None else around.key(self.url, body)
         kept = around.cache.find(key) if around.cache is not None else None
         if kept is not None:
             around.recalled += 1
             return kept
-        outcome, before, attempts = self._persist(body, around)
+        outcome, before, attempts = yield from self._persist(body, around)
         if isinstance(outcome, Failure):
             return replace(outcome, usage=before, attempts=attempts)
         if around.cache is not None:
@@ -149,7 +158,7 @@ class ChatServer:
     def models(self) -> tuple[str, ...] | Failure:
         """The names the server lists; empty if its answer is no list."""
         try:
-            response = self._send(MODELS, None, self._timeout)
+            response = self._transport.send(self._exchange(MODELS, None, self._timeout))
         except TransportError as error:
             return read_break(error)
         if response.status != 200:
@@ -165,18 +174,19 @@ class ChatServer:
         """Close the connections; the next request opens new ones."""
         self._transport.close()
 
-    def _persist(self, body: Mapping[str, Any], around: Circumstances) -> tuple[Reply | Failure, Usage, int]:
+    def _persist(
+        self, body: Mapping[str, Any], around: Circumstances
+    ) -> Waiting[tuple[Reply | Failure, Usage, int]]:
         """Try until there is a reply, or nothing more to be hoped for.
 
         Returns:
             What the last attempt led to, the tokens of those that failed, and how many there were.
         """
-        from pydantic_core import to_json
-
-        sent, gate = to_json(body), around.gates.of(self.url)
+        sent, gate = _encoded(body), around.gates.of(self.url)
         spent, attempts = NO_TOKENS, 0
         while True:
-            outcome, attempts = self._attempt(sent, body["model"], gate, around.deadline), attempts + 1
+            attempts += 1
+            outcome = yield from self._attempt(sent, body["model"], gate, around.deadline)
             if isinstance(outcome, Reply):
                 return outcome, spent, attempts
             around.failed[outcome.trouble] += 1
@@ -184,41 +194,43 @@ class ChatServer:
             silent = outcome.status is None and not self._waits_again
             if attempts >= self._attempts or silent or not outcome.transient:
                 return outcome, spent, attempts
-            if not self._wait(outcome, attempts, sent, gate, around):
+            seconds = self._rest(outcome, attempts, sent, gate, around)
+            if around.deadline is not None and self._clock.now() + seconds > around.deadline:
                 return _OUT_OF_TIME, spent, attempts
+            yield Pause(seconds, self._clock)
 
-    def _attempt(self, sent: bytes, model: str, gate: Gate, deadline: float | None) -> Reply | Failure:
-        request_id = new_request_id()
+    def _attempt(
+        self, sent: bytes, model: str, gate: Gate, deadline: float | None
+    ) -> Waiting[Reply | Failure]:
         try:
-            with gate.passage(deadline):
-                left = self._timeout if deadline is None else deadline - self._clock.now()
-                if left <= 0:
-                    return _OUT_OF_TIME
-                response = self._send(CHAT, sent, min(self._timeout, left), request_id)
+            return (yield from gate.passage(self._in_flight(sent, model, deadline), deadline))
         except OutOfTimeError:
             return _OUT_OF_TIME
+
+    def _in_flight(self, sent: bytes, model: str, deadline: float | None) -> Waiting[Reply | Failure]:
+        request_id = new_request_id()
+        left = self._timeout if deadline is None else deadline - self._clock.now()
+        if left <= 0:
+            return _OUT_OF_TIME
+        try:
+            response = yield self._exchange(CHAT, sent, min(self._timeout, left), request_id)
         except TransportError as error:
             failure = read_break(error)
             late = error.reason == "timeout" and left <= self._timeout and deadline is not None
             return replace(_OUT_OF_TIME, usage=failure.usage) if late else failure
         return self._own.checked(read_response(response, model), response, model, request_id)
 
-    def _send(self, path: str, body: bytes | None, seconds: float, request_id: str = "") -> Response:
+    def _exchange(self, path: str, body: bytes | None, seconds: float, request_id: str = "") -> Exchange:
         headers = [*self.endpoint.headers, *([f"X-Request-Id: {request_id}"] if request_id else [])]
-        return self._transport.send(self.url + path, headers, body, seconds=seconds, connect=CONNECT_SECONDS)
+        return Exchange(self._transport, self.url + path, headers, body, seconds)
 
-    def _wait(self, failure: Failure, attempts: int, sent: bytes, gate: Gate, around: Circumstances) -> bool:
-        """Wait before the next attempt; false if the episode's time would be over by then."""
+    def _rest(self, failure: Failure, attempts: int, sent: bytes, gate: Gate, around: Circumstances) -> float:
+        """Seconds before the next attempt."""
         key = hashlib.sha256(sent).hexdigest()
         if failure.delay is None:
-            seconds = (around.backoff or self._backoff).delay(attempts, key)
-        else:
-            gate.keep_quiet(failure.delay)
-            seconds = failure.delay * (1 + SPREAD * share(key, attempts))
-        if around.deadline is not None and self._clock.now() + seconds > around.deadline:
-            return False
-        self._clock.sleep(seconds)
-        return True
+            return (around.backoff or self._backoff).delay(attempts, key)
+        gate.keep_quiet(failure.delay)
+        return failure.delay * (1 + SPREAD * share(key, attempts))
 
 
 _OUT_OF_TIME = Failure("the episode ran out of time", "budget/deadline")
@@ -228,6 +240,20 @@ def _body(request: Mapping[str, Any]) -> dict[str, Any]:
     """What is sent: as in the openai client, ``extra_body`` holds further keys of the request."""
     own = {name: value for name, value in request.items() if name != "extra_body"}
     return {**own, **request.get("extra_body", {})}
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    """The request as JSON. Tools are most of it, and the same list in all requests of a task."""
+    from pydantic_core import to_json
+
+    tools = body.get("tools")
+    if not tools:
+        return to_json(body)
+    rest = to_json({name: value for name, value in body.items() if name != "tools"})
+    return b'%s,"tools":%s}' % (rest[:-1], _tools.of(tools, lambda: to_json(tools)))
+
+
+_tools: ByIdentity[list[Any], bytes] = ByIdentity(2048)
 
 
 def visible_text(reply: Reply) -> str:

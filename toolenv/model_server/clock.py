@@ -5,6 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolenv.model_server.reactor import Reactor
+    from toolenv.waiting import Done
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +27,23 @@ class Clock:
 
 CLOCK = Clock()
 """The machine's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """So many seconds of a clock, as a :class:`toolenv.waiting.Wait`."""
+
+    seconds: float
+    clock: Clock = CLOCK
+
+    def block(self) -> None:
+        """See :class:`toolenv.waiting.Wait`."""
+        self.clock.sleep(self.seconds)
+
+    def begin(self, reactor: Reactor, done: Done) -> None:
+        """See :class:`toolenv.waiting.Wait`; by another clock than the machine's the reactor cannot wait."""
+        if self.clock is CLOCK:
+            reactor.later(self.seconds, lambda: done(None))
+        else:
+            self.block()
+            done(None)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolenv.errors import UsageError
-from toolenv.model_server.clock import CLOCK, Clock
+from toolenv.model_server.clock import CLOCK, Clock, Pause
+from toolenv.waiting import Done, Result, Waiting
+
+if TYPE_CHECKING:
+    from toolenv.model_server.reactor import Reactor
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,56 +58,115 @@ class Gate:
     """
 
     def __init__(self, limits: Limits = NO_LIMITS, clock: Clock = CLOCK) -> None:
-        self._clock = clock
+        self.clock = clock
         self._spacing = 0.0 if limits.per_minute is None else 60.0 / limits.per_minute
-        self._places = None if limits.in_flight is None else threading.Semaphore(limits.in_flight)
+        self._places = None if limits.in_flight is None else _Places(limits.in_flight)
         self._next = self._quiet_until = 0.0
         self._lock = threading.Lock()
 
-    @contextmanager
-    def passage(self, until: float | None = None) -> Iterator[None]:
-        """Wait for one's turn; inside, the request is in flight.
+    def passage(self, inside: Waiting[Result], until: float | None = None) -> Waiting[Result]:
+        """Wait for one's turn, then do what is in flight.
 
         Args:
+            inside: what is in flight.
             until: the moment of the clock after which waiting is in vain.
 
         Raises:
             OutOfTimeError: it would come first.
         """
         if self._places is None:
-            self._wait(until)
-            yield
-            return
-        left = None if until is None else max(0.0, until - self._clock.now())
-        if not self._places.acquire(timeout=left):
-            raise OutOfTimeError
+            yield from self._turn_comes(until)
+            return (yield from inside)
+        yield _Place(self._places, None if until is None else max(0.0, until - self.clock.now()))
         try:
-            self._wait(until)
-            yield
+            yield from self._turn_comes(until)
+            return (yield from inside)
         finally:
-            self._places.release()
+            self._places.give_back()
 
     def keep_quiet(self, seconds: float) -> None:
         """Let nothing through for so long."""
         with self._lock:
-            self._quiet_until = max(self._quiet_until, self._clock.now() + seconds)
+            self._quiet_until = max(self._quiet_until, self.clock.now() + seconds)
 
-    def _wait(self, until: float | None) -> None:
+    def _turn_comes(self, until: float | None) -> Waiting[None]:
         turn = self._turn() if self._spacing else 0.0
         while True:
             moment = max(turn, self._quiet_until)
-            wait = moment - self._clock.now() if moment else 0.0
+            wait = moment - self.clock.now() if moment else 0.0
             if wait <= 0:
                 return
             if until is not None and moment > until:
                 raise OutOfTimeError
-            self._clock.sleep(wait)
+            yield Pause(wait, self.clock)
 
     def _turn(self) -> float:
         with self._lock:
-            turn = max(self._next, self._quiet_until, self._clock.now())
+            turn = max(self._next, self._quiet_until, self.clock.now())
             self._next = turn + self._spacing
             return turn
+
+
+class _Places:
+    """So many requests at a time; a place that is given back goes to the one who has waited longest."""
+
+    def __init__(self, number: int) -> None:
+        self._free, self._lock = number, threading.Lock()
+        self._waiting: deque[Callable[[], None]] = deque()
+
+    def take(self, granted: Callable[[], None]) -> bool:
+        """Whether there is a place at once; if not, ``granted`` is called when there is, by any thread."""
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return True
+            self._waiting.append(granted)
+            return False
+
+    def withdraw(self, granted: Callable[[], None]) -> bool:
+        """Wait no longer; false if a place has been granted."""
+        with self._lock:
+            if granted not in self._waiting:
+                return False
+            self._waiting.remove(granted)
+            return True
+
+    def give_back(self) -> None:
+        """Leave one's place."""
+        with self._lock:
+            if not self._waiting:
+                self._free += 1
+                return
+            granted = self._waiting.popleft()
+        granted()
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A place among those in flight, waited for so many seconds; see :class:`toolenv.waiting.Wait`."""
+
+    places: _Places
+    seconds: float | None
+
+    def block(self) -> OutOfTimeError | None:
+        event = threading.Event()
+        granted = event.set
+        if self.places.take(granted) or event.wait(self.seconds):
+            return None
+        return OutOfTimeError() if self.places.withdraw(granted) else None
+
+    def begin(self, reactor: Reactor, done: Done) -> None:
+        def granted() -> None:
+            reactor.say(lambda: done(None))
+
+        def late() -> None:
+            if self.places.withdraw(granted):
+                done(OutOfTimeError())
+
+        if self.places.take(granted):
+            done(None)
+        elif self.seconds is not None:
+            reactor.later(self.seconds, late)
 
 
 class Gates:

@@ -12,10 +12,11 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 if TYPE_CHECKING:
-    pass
+    from toolenv.model_server.reactor import Reactor
+    from toolenv.waiting import Done
 
 CONNECT_SECONDS = 10.0
 LARGEST_REPLY = 64 * 2**20
@@ -56,6 +57,38 @@ class TransportError(Exception):
         self.reason, self.sent = reason, sent
 
 
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request that is to be sent: a :class:`toolenv.waiting.Wait`, of which a response comes.
+
+    Attributes:
+        transport: whose connections a thread that waits by itself uses.
+        url: where to.
+        headers: lines such as ``"Accept: application/json"``.
+        body: what to post; ``None`` for a GET.
+        seconds: the most that all of it may take.
+        connect: the most that connecting may take.
+    """
+
+    transport: Transport
+    url: str
+    headers: Sequence[str]
+    body: bytes | None
+    seconds: float
+    connect: float = CONNECT_SECONDS
+
+    def block(self) -> Response | TransportError:
+        """See :class:`toolenv.waiting.Wait`."""
+        try:
+            return self.transport.send(self)
+        except TransportError as error:
+            return error
+
+    def begin(self, reactor: Reactor, done: Done) -> None:
+        """See :class:`toolenv.waiting.Wait`."""
+        reactor.send(self, done)
+
+
 class Transport:
     """Connections to servers, kept open between requests; may be shared by threads."""
 
@@ -63,17 +96,8 @@ class Transport:
         self._idle: deque[_Connection] = deque()
         self._generation = 0
 
-    def send(
-        self, url: str, headers: Sequence[str], body: bytes | None, *, seconds: float, connect: float
-    ) -> Response:
-        """The response to one request: a POST of ``body``, or a GET.
-
-        Args:
-            url: where to.
-            headers: lines such as ``"Accept: application/json"``.
-            body: what to post; ``None`` for a GET.
-            seconds: the most that all of it may take.
-            connect: the most that connecting may take.
+    def send(self, exchange: Exchange) -> Response:
+        """The response to one request, waited for in this thread.
 
         Raises:
             TransportError: none came back.
@@ -84,7 +108,7 @@ class Transport:
         except IndexError:
             connection = _Connection()
         try:
-            return connection.send(url, headers, body, seconds, connect)
+            return connection.send(exchange)
         finally:
             if generation == self._generation:
                 self._idle.append(connection)
@@ -98,71 +122,102 @@ class Transport:
             self._idle.pop().close()
 
 
-class _Connection:
-    """One connection at a time."""
+class Transfer:
+    """A handle of libcurl and the exchange it carries; to be used again and again.
+
+    Attributes:
+        curl: the handle.
+    """
 
     def __init__(self) -> None:
         import pycurl
 
-        self._curl, self._multi = pycurl.Curl(), pycurl.CurlMulti()
+        self.curl, self._received = pycurl.Curl(), _Received()
+        self._set: dict[int, object] = {}
         for option, value in _OPTIONS().items():
-            self._curl.setopt(option, value)
+            self.curl.setopt(option, value)
+        self.curl.setopt(pycurl.WRITEFUNCTION, self._received.take)
+        self.curl.setopt(pycurl.HEADERFUNCTION, self._received.head.append)
+        self.curl.setopt(pycurl.READFUNCTION, self._received.give)
+
+    def prepare(self, exchange: Exchange) -> None:
+        """Make the handle ready to be performed."""
+        import pycurl
+
+        curl, body = self.curl, exchange.body
+        self._received.clear(body or b"")
+        connect = min(exchange.connect, exchange.seconds)
+        for option, value in (
+            (pycurl.URL, exchange.url),
+            (pycurl.TIMEOUT_MS, max(1, round(1000 * exchange.seconds))),
+            (pycurl.CONNECTTIMEOUT_MS, max(1, round(1000 * connect))),
+            (pycurl.HTTPGET if body is None else pycurl.POST, 1),
+        ):
+            if self._set.get(option) != value:  # to say it again takes as long as to send the request
+                curl.setopt(option, value)
+                self._set[option] = value
+        self._set.pop(pycurl.POST if body is None else pycurl.HTTPGET, None)
+        curl.setopt(pycurl.HTTPHEADER, [*exchange.headers, "Expect:"])
+        if body is not None:
+            curl.setopt(pycurl.POSTFIELDSIZE_LARGE, len(body))
+
+    def ended(self, error: tuple[int, str] | None) -> Response | TransportError:
+        """What came of it.
+
+        Args:
+            error: libcurl's code and words, if the handle failed.
+        """
+        import pycurl
+
+        received = self._received
+        if error is not None:
+            return _broken(*error, received)
+        return Response(
+            self.curl.getinfo(pycurl.RESPONSE_CODE), _headers(received.head), b"".join(received.chunks)
+        )
+
+
+class _Connection:
+    """One connection, waited for by one thread at a time."""
+
+    def __init__(self) -> None:
+        import pycurl
+
+        self._transfer, self._multi = Transfer(), pycurl.CurlMulti()
 
     def close(self) -> None:
         self._multi.close()
-        self._curl.close()
+        self._transfer.curl.close()
 
-    def send(
-        self, url: str, headers: Sequence[str], body: bytes | None, seconds: float, connect: float
-    ) -> Response:
-        import pycurl
+    def send(self, exchange: Exchange) -> Response:
+        self._transfer.prepare(exchange)
+        ended = self._transfer.ended(self._perform())
+        if isinstance(ended, TransportError):
+            raise ended
+        return ended
 
-        curl, received = self._curl, _Received(body or b"")
-        curl.setopt(pycurl.URL, url)
-        curl.setopt(pycurl.HTTPHEADER, [*headers, "Expect:"])
-        curl.setopt(pycurl.TIMEOUT_MS, max(1, round(1000 * seconds)))
-        curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, round(1000 * min(connect, seconds))))
-        curl.setopt(pycurl.WRITEFUNCTION, received.take)
-        curl.setopt(pycurl.HEADERFUNCTION, received.head.append)
-        if body is None:
-            curl.setopt(pycurl.HTTPGET, 1)
-        else:
-            curl.setopt(pycurl.POST, 1)
-            curl.setopt(pycurl.POSTFIELDSIZE_LARGE, len(body))
-            curl.setopt(pycurl.READFUNCTION, received.give)
-        error = self._perform()
-        if error is not None:
-            raise _broken(error, received)
-        return Response(
-            curl.getinfo(pycurl.RESPONSE_CODE), _headers(received.head), b"".join(received.chunks)
-        )
-
-    def _perform(self) -> _Error | None:
+    def _perform(self) -> tuple[int, str] | None:
         """What went wrong, if anything. In the main thread it can be interrupted."""
         import pycurl
 
         if threading.current_thread() is threading.main_thread():
             return self._perform_in_steps()
         try:
-            self._curl.perform()
+            self._transfer.curl.perform()
         except pycurl.error as error:
-            return _Error(*error.args[:2])
+            code, words = cast("tuple[int, str]", error.args[:2])
+            return code, words
         return None
 
-    def _perform_in_steps(self) -> _Error | None:
-        self._multi.add_handle(self._curl)
+    def _perform_in_steps(self) -> tuple[int, str] | None:
+        self._multi.add_handle(self._transfer.curl)
         try:
             while self._multi.perform()[1]:
                 self._multi.select(_WAIT)
             failed: Any = self._multi.info_read()[2]
         finally:
-            self._multi.remove_handle(self._curl)
-        return _Error(*failed[0][1:3]) if failed else None
-
-
-class _Error(NamedTuple):
-    code: int
-    words: str
+            self._multi.remove_handle(self._transfer.curl)
+        return (failed[0][1], failed[0][2]) if failed else None
 
 
 class _Received:
@@ -170,10 +225,16 @@ class _Received:
 
     __slots__ = ("body", "chunks", "given", "head", "size")
 
-    def __init__(self, body: bytes) -> None:
-        self.body, self.given, self.size = body, 0, 0
+    def __init__(self) -> None:
         self.head: list[bytes] = []
         self.chunks: list[bytes] = []
+        self.clear(b"")
+
+    def clear(self, body: bytes) -> None:
+        """Be those of another response."""
+        self.body, self.given, self.size = body, 0, 0
+        self.head.clear()
+        self.chunks.clear()
 
     def give(self, size: int) -> bytes:
         part = self.body[self.given : self.given + size]
@@ -203,10 +264,9 @@ def _OPTIONS() -> Mapping[int, int | str]:
     }
 
 
-def _broken(error: _Error, received: _Received) -> TransportError:
+def _broken(code: int, words: str, received: _Received) -> TransportError:
     import pycurl
 
-    code, words = error
     unconnected = {
         pycurl.E_UNSUPPORTED_PROTOCOL,
         pycurl.E_URL_MALFORMAT,

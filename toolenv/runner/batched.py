@@ -1,43 +1,56 @@
-"""Runs many episodes at once with policies that decide for many at once: local models in batches.
+"""Runs many episodes at once with policies that can decide for many at once: models on servers, or in here.
 
-Episodes are moved by threads (an environment's step may wait for a simulated user's server, a part of a
-policy for its own), and each rests where it needs a decision of a batched policy:
+One thread does whatever only computes. Each episode rests where it needs a decision:
 
-- Of a :class:`~toolenv.policy.Continuous` one it is submitted at once. An episode whose decision has come
+- Of a :class:`~toolenv.policy.Waitable` policy: its requests are sent, and one reactor waits for all of them.
+- Of a :class:`~toolenv.policy.Continuous` one: it is submitted at once. An episode whose decision has come
   moves on and asks for the next one, so that the engine never runs dry while there are episodes.
-- Of a :class:`~toolenv.policy.Batched` one it is decided when no episode can move any more. What is decided
+- Of a :class:`~toolenv.policy.Batched` one: it is decided when no episode can move any more. What is decided
   together is then a function of the jobs and the concurrency, and of no thread's speed.
+
+Where an episode may wait otherwise (a step of its environment for a simulated user's server, a part of a
+policy for whatever it likes) it is moved by a thread.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from queue import SimpleQueue
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import gymnasium
 
 from toolenv.deliberation import Outcome, advance, leaves
+from toolenv.env import ToolEnv
 from toolenv.errors import UsageError
 from toolenv.model_server.circumstances import Circumstances, under
-from toolenv.policy import Answer, Ask, Batched, Continuous, Policy
+from toolenv.model_server.reactor import Reactor
+from toolenv.policy import Answer, Ask, Batched, Continuous, Policy, Waitable
 from toolenv.rollout import Rollout, play
 from toolenv.runner.conduct import CONDUCT, Conduct, Services
-from toolenv.runner.plan import Job, make
+from toolenv.runner.plan import Envs, Job
 from toolenv.runner.retrying import is_to_be_played_again, joined, with_troubles
+from toolenv.suite import only_computes
 from toolenv.types import Action, Observation
 
 Env: TypeAlias = gymnasium.Env[Observation, Action]
-Reached: TypeAlias = Rollout | Ask | Future[Answer]
-"""Where an episode comes to rest: its end, a question for the next batch, or an answer that will come."""
+Reached: TypeAlias = Rollout | Ask | Future[Answer] | Exception
+"""Where an episode comes to rest: its end, a question to others, an answer that will come, or a fault of the
+caller's."""
 
 
 def decides_together(policy: Policy) -> bool:
-    """Whether a policy, or a part of one that is made of others, decides for many episodes at once."""
+    """Whether a policy, or a part of one that is made of others, can decide for many episodes at once."""
+    return not all(map(_decides_alone, leaves(policy)))
+
+
+def holds_a_model(policy: Policy) -> bool:
+    """Whether a policy, or a part of one, decides for many episodes at once by itself: there is one of it."""
     return any(isinstance(leaf, Batched | Continuous) for leaf in leaves(policy))
 
 
@@ -64,18 +77,30 @@ def run_batched(
     return _Table(jobs, policy, env_options, concurrency, conduct).serve()
 
 
-class _Envs:
+class _Place(NamedTuple):
+    """An environment, and whether moving an episode in it only computes, so that no thread is needed."""
+
+    env: Env
+    computes: bool
+
+
+class _Places:
     """Environments that are free; one is made only where none is."""
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
-        self.options, self.free = options, dict[str, list[Env]]()
+    def __init__(self, options: Mapping[str, Any], asks_nobody: bool) -> None:
+        self.envs, self.asks_nobody = Envs(options), asks_nobody
+        self.free: dict[str, list[_Place]] = {}
 
-    def take(self, name: str) -> Env:
+    def take(self, name: str) -> _Place:
         free = self.free.setdefault(name, [])
-        return free.pop() if free else make(name, self.options)
+        if free:
+            return free.pop()
+        env = self.envs.make(name)
+        suite = cast(ToolEnv, env.unwrapped).source.suite
+        return _Place(env, self.asks_nobody and only_computes(suite))
 
-    def give_back(self, name: str, env: Env) -> None:
-        self.free[name].append(env)
+    def give_back(self, name: str, place: _Place) -> None:
+        self.free[name].append(place)
 
 
 @dataclass(slots=True)
@@ -85,7 +110,7 @@ class _Seat:
     Attributes:
         number: counts the episodes begun.
         job: what is played.
-        env: where.
+        place: where.
         earlier: plays of it that met infrastructure which failed.
         around: the circumstances of the play under way.
         played: that play.
@@ -93,7 +118,7 @@ class _Seat:
 
     number: int
     job: Job
-    env: Env
+    place: _Place
     earlier: list[Rollout]
     around: Circumstances
     played: Generator[Ask, Answer, Rollout]
@@ -110,12 +135,18 @@ class _Table:
         places: int,
         conduct: Conduct,
     ) -> None:
-        self.jobs, self.policy, self.envs = iter(jobs), policy, _Envs(env_options)
+        self.jobs, self.policy = iter(jobs), policy
+        # Looked up by identity: to ask a policy each time what it can do would be a tenth of all work.
+        asked = tuple(leaves(policy))
+        self.together = {id(one) for one in asked if not _decides_alone(one)}
+        self.waitable = {id(one) for one in asked if isinstance(one, Waitable)}
+        self.places = _Places(env_options, all(id(one) in self.together for one in asked))
         self.services, self.retries = Services(conduct), conduct.retries
-        self.free_places, self.pool = places, ThreadPoolExecutor(places)
+        self.free_places, self.pool, self.reactor = places, ThreadPoolExecutor(places), Reactor()
         self.begun = self.under_way = 0
+        self.ready: deque[tuple[_Seat, Outcome]] = deque()
         self.resting: list[tuple[_Seat, Ask]] = []
-        self.events: SimpleQueue[Callable[[], Rollout | None]] = SimpleQueue()
+        self.over: deque[Rollout] = deque()
         self.failure: BaseException | None = None
 
     def serve(self) -> Iterator[Rollout]:
@@ -124,6 +155,7 @@ class _Table:
             yield from self.episodes()
         finally:
             self.pool.shutdown(wait=False, cancel_futures=True)
+            self.reactor.close()
         if self.failure is not None:
             raise self.failure
 
@@ -131,70 +163,100 @@ class _Table:
         while True:
             for job in islice(self.jobs, self.free_places):
                 self.begin(job)
-            if self.under_way:
-                ended = self.events.get()()
-                if ended is not None:
-                    yield ended
+            if self.ready:
+                seat, outcome = self.ready.popleft()
+                self.moved(seat, self.go_on(seat, outcome))
+            elif self.under_way:
+                self.reactor.run()
             elif self.resting:
                 self.decide()
             else:
                 return
+            while self.over:
+                yield self.over.popleft()
 
     def begin(self, job: Job) -> None:
         try:
-            env = self.envs.take(job.env)
+            place = self.places.take(job.env)
         except Exception as error:
             self.fail(error)
             return
         self.begun, self.free_places = self.begun + 1, self.free_places - 1
-        self.move(self.seat(self.begun, job, env, []), None)
+        self.move(self.seat(self.begun, job, place, []), None)
 
-    def seat(self, number: int, job: Job, env: Env, earlier: list[Rollout]) -> _Seat:
+    def seat(self, number: int, job: Job, place: _Place, earlier: list[Rollout]) -> _Seat:
         around = self.services.episode(job.seed)
-        played = play(env, self.policy, seed=job.seed, task_id=job.task_id, env_id=job.env, trial=job.trial)
-        return _Seat(number, job, env, earlier, around, played)
+        played = play(
+            place.env, self.policy, seed=job.seed, task_id=job.task_id, env_id=job.env, trial=job.trial
+        )
+        return _Seat(number, job, place, earlier, around, played)
 
     def move(self, seat: _Seat, outcome: Outcome) -> None:
-        """Let an episode go on in a thread."""
-        moving = self.pool.submit(_go_on, seat, outcome)
-        self.watch(moving, lambda: self.moved(seat, moving))
-
-    def watch(self, future: Future[Any], then: Callable[[], Rollout | None]) -> None:
+        """Let an episode go on: in its turn, or in a thread."""
+        if seat.place.computes:
+            self.ready.append((seat, outcome))
+            return
         self.under_way += 1
-        future.add_done_callback(lambda _: self.events.put(then))
+        moving = self.pool.submit(self.go_on, seat, outcome)
+        moving.add_done_callback(lambda _: self.reactor.say(lambda: self.came(moving, self.moved, seat)))
 
-    def moved(self, seat: _Seat, moving: Future[Reached]) -> Rollout | None:
+    def came(self, future: Future[Any], take: Any, seat: _Seat) -> None:
+        """What a thread, or an engine, has brought about."""
         self.under_way -= 1
-        error = moving.exception()
-        if error is not None:
-            self.free_places += 1
-            self.fail(error)
-            return None
-        reached = moving.result()
-        if isinstance(reached, Rollout):
-            return self.ended(seat, reached)
-        if isinstance(reached, Ask):
-            self.resting.append((seat, reached))
-        else:
-            self.watch(reached, lambda: self.decided(seat, reached))
-        return None
-
-    def ended(self, seat: _Seat, played: Rollout) -> Rollout | None:
-        """The episode; or none yet, where a failure that may pass lets it be played again."""
-        one = with_troubles(played, seat.around.failed, seat.around.recalled)
-        if is_to_be_played_again(one, len(seat.earlier), self.retries):
-            self.move(self.seat(seat.number, seat.job, seat.env, [*seat.earlier, one]), None)
-            return None
-        self.free_places += 1
-        self.envs.give_back(seat.job.env, seat.env)
-        return joined(seat.earlier, one)
-
-    def decided(self, seat: _Seat, deciding: Future[Answer]) -> None:
-        self.under_way -= 1
-        error = deciding.exception()
+        error = future.exception()
         if error is not None and not isinstance(error, Exception):
             raise error
-        self.move(seat, deciding.result() if error is None else error)
+        take(seat, future.result() if error is None else error)
+
+    def moved(self, seat: _Seat, reached: Reached) -> None:
+        """An episode has come to rest."""
+        if isinstance(reached, Rollout):
+            self.ended(seat, reached)
+        elif isinstance(reached, Future):
+            self.under_way += 1
+            reached.add_done_callback(lambda _: self.reactor.say(lambda: self.came(reached, self.move, seat)))
+        elif isinstance(reached, Exception):
+            self.free_places += 1
+            self.fail(reached)
+        elif id(reached.policy) in self.waitable:
+            self.under_way += 1
+            with under(seat.around):
+                deciding = cast(Waitable, reached.policy).deciding(reached.observation, reached.memory)
+                self.reactor.drive(deciding, partial(self.decided, seat))
+        else:
+            self.resting.append((seat, reached))
+
+    def decided(self, seat: _Seat, outcome: Outcome) -> None:
+        self.under_way -= 1
+        self.move(seat, outcome)
+
+    def ended(self, seat: _Seat, played: Rollout) -> None:
+        """The episode is over, unless a failure that may pass lets it be played again."""
+        one = with_troubles(played, seat.around.failed, seat.around.recalled)
+        if is_to_be_played_again(one, len(seat.earlier), self.retries):
+            self.move(self.seat(seat.number, seat.job, seat.place, [*seat.earlier, one]), None)
+            return
+        self.free_places += 1
+        self.places.give_back(seat.job.env, seat.place)
+        self.over.append(joined(seat.earlier, one))
+
+    def go_on(self, seat: _Seat, outcome: Outcome) -> Reached:
+        """Let an episode go on, and submit what it asks of a policy that takes up work at any time."""
+        try:
+            with under(seat.around):
+                reached = advance(seat.played, outcome, self.answers_alone)
+                while isinstance(reached, Ask) and hasattr(reached.policy, "submit"):
+                    policy = cast(Continuous, reached.policy)
+                    try:
+                        return policy.submit(reached.observation, reached.memory)
+                    except Exception as error:
+                        reached = advance(seat.played, error, self.answers_alone)
+                return reached
+        except Exception as error:
+            return error
+
+    def answers_alone(self, policy: Policy) -> bool:
+        return id(policy) not in self.together
 
     def decide(self) -> None:
         """One batch of each policy for all that rest at it, in the order in which they began."""
@@ -210,20 +272,8 @@ class _Table:
         self.failure, self.jobs = self.failure or error, iter(())
 
 
-def _go_on(seat: _Seat, outcome: Outcome) -> Reached:
-    """Let an episode go on, and submit what it asks of a policy that takes up work at any time."""
-    with under(seat.around):
-        reached = advance(seat.played, outcome, _decides_alone)
-        while isinstance(reached, Ask) and isinstance(reached.policy, Continuous):
-            try:
-                return reached.policy.submit(reached.observation, reached.memory)
-            except Exception as error:
-                reached = advance(seat.played, error, _decides_alone)
-        return reached
-
-
 def _decides_alone(policy: Policy) -> bool:
-    return not isinstance(policy, Batched | Continuous)
+    return not isinstance(policy, Batched | Continuous | Waitable)
 
 
 def _in_one_batch(policy: Policy, asks: Sequence[Ask]) -> Sequence[Answer | Exception]:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from queue import SimpleQueue
-from typing import Any, cast
+from typing import Any
 
 import gymnasium
 
-from toolenv.env import ToolEnv
 from toolenv.errors import UsageError
 from toolenv.model_server.circumstances import under
 from toolenv.policy import Policy
 from toolenv.rollout import Rollout, rollout
 from toolenv.runner.batched import decides_together, run_batched
 from toolenv.runner.conduct import CONDUCT, Conduct, Services
-from toolenv.runner.plan import Job, make
+from toolenv.runner.plan import Envs, Job
 from toolenv.runner.retrying import retrying, with_troubles
-from toolenv.source import TaskSource
 from toolenv.types import Action, Observation
 
 
 def run_jobs(
-    jobs: Sequence[Job],
+    jobs: Iterable[Job],
     policy: Policy,
     env_options: Mapping[str, Any],
     concurrency: int = 1,
@@ -62,15 +60,12 @@ def player(
 
     Their tasks and kernels, which never change, are shared.
     """
-    local, services = threading.local(), Services(conduct)
-    sources: dict[str, TaskSource] = {}
+    local, services, makes = threading.local(), Services(conduct), Envs(env_options)
 
     def play(job: Job) -> Rollout:
         envs: dict[str, gymnasium.Env[Observation, Action]] = local.__dict__.setdefault("envs", {})
         if job.env not in envs:
-            envs[job.env] = made = make(job.env, env_options)
-            tool_env = cast(ToolEnv, made.unwrapped)
-            tool_env.source = sources.setdefault(job.env, tool_env.source)
+            envs[job.env] = makes.make(job.env)
         with under(services.episode(job.seed)) as around:
             one = rollout(
                 envs[job.env], policy, seed=job.seed, task_id=job.task_id, env_id=job.env, trial=job.trial
@@ -80,7 +75,7 @@ def player(
     return retrying(play, conduct.retries)
 
 
-def _in_threads(play: Callable[[Job], Rollout], jobs: Sequence[Job], concurrency: int) -> Iterator[Rollout]:
+def _in_threads(play: Callable[[Job], Rollout], jobs: Iterable[Job], concurrency: int) -> Iterator[Rollout]:
     """Submits at most twice as many jobs as run at a time, so that memory does not grow with the run."""
     waiting = iter(jobs)
     running: set[Future[Rollout]] = set()

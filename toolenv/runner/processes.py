@@ -1,7 +1,8 @@
-"""Runs many episodes in processes of this machine: for scripted agents, which keep a processor busy."""
+"""Runs many episodes in processes of this machine: for agents that keep a processor busy."""
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -11,12 +12,11 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 from toolenv.runner.plan import Job
-from toolenv.runner.remote import CHUNK
 from toolenv.runner.worker import Orders, Played, Worker
 
 
 class ProcessCrew:
-    """Processes of this machine, each of which plays one episode at a time.
+    """Processes of this machine.
 
     Each has an executor of its own, so that one that dies takes none of the others with it.
 
@@ -25,12 +25,10 @@ class ProcessCrew:
         size: how many.
     """
 
-    slots = 1
-    chunk = CHUNK
     lost: tuple[type[BaseException], ...] = (BrokenProcessPool,)
 
     def __init__(self, orders: Orders, size: int) -> None:
-        self.size, self._orders = size, orders
+        self.size, self.places, self._orders = size, orders.places, orders
         # Forking a process that has threads (progress bars do) may deadlock the child.
         self._context = multiprocessing.get_context("spawn")
         self._pids: dict[int, Future[int]] = {}
@@ -73,6 +71,8 @@ def _begin(orders: Orders) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    # Hundreds of episodes in flight are no garbage: to look through them was a tenth of all work.
+    gc.set_threshold(100_000, 50, 100)
     _worker = Worker(orders)
 
 

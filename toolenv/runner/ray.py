@@ -16,7 +16,6 @@ from typing import Any
 
 from toolenv.errors import ServerError, UsageError
 from toolenv.runner.plan import Job
-from toolenv.runner.remote import CHUNK
 from toolenv.runner.worker import Orders, Played, Worker
 
 OBJECT_STORE_BYTES = 200 * 2**20
@@ -60,14 +59,13 @@ class RayCrew:
         orders: what each actor must know.
         cluster: where.
         concurrency: episodes at a time, of all actors together.
-        together: whether the policy decides for many episodes at once.
 
     Raises:
         UsageError: ray is not installed, or the cluster has no room for the actors.
         ServerError: the cluster cannot be reached.
     """
 
-    def __init__(self, orders: Orders, cluster: Cluster, concurrency: int, *, together: bool = False) -> None:
+    def __init__(self, orders: Orders, cluster: Cluster, concurrency: int) -> None:
         self._ray, self._cluster = import_ray(), cluster
         errors = self._ray.exceptions
         self.lost: tuple[type[BaseException], ...] = (
@@ -84,11 +82,9 @@ class RayCrew:
         try:
             self.size = min(concurrency, cluster.actors or self._room())
             self._check_room()
-            each = -(-concurrency // self.size)
-            # A policy that decides for many episodes gets them in one call, others one in each thread.
-            self.slots, self.chunk = (1, 4 * each) if together else (each, CHUNK)
+            self.places = -(-concurrency // self.size)
             shared = orders.conduct.shared_by(self.size)
-            self._orders = replace(orders, together=each if together else 1, conduct=shared)
+            self._orders = replace(orders, places=self.places, conduct=shared)
             self._actors = [self._start() for _ in range(self.size)]
             self._asked = [actor.pid.remote() for actor in self._actors]
         except BaseException:
@@ -153,7 +149,7 @@ class RayCrew:
             raise UsageError(f"{wanted} Ray actors with {each} do not fit: the cluster has room for {room}")
 
     def _start(self) -> Any:
-        options = {"max_restarts": 0, "max_task_retries": 0, "max_concurrency": self.slots}
+        options = {"max_restarts": 0, "max_task_retries": 0}
         remote = self._ray.remote(num_cpus=1, num_gpus=self._cluster.gpus, **options)
         return remote(_Actor).remote(self._orders)
 

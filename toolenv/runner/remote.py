@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from toolenv.errors import ToolEnvError
 from toolenv.rollout import Rollout
@@ -18,10 +17,17 @@ from toolenv.runner.keys import Key
 from toolenv.runner.plan import Job
 from toolenv.runner.worker import Played
 
-CHUNK = 32
-"""Jobs given to a worker at a time, at most; see :data:`toolenv.runner.worker.PATIENCE`."""
+MOST_AHEAD = 64
+"""Jobs a worker has beside those it is playing, at most. It has twice as many as it handed in last: enough
+until the next call, and few where episodes are long: none should wait at one worker while another has none."""
 
-ALONE_FROM = 2
+CALLS = 2
+"""Calls that a worker has at a time: while one is taken in here, the next one is worked on there."""
+
+FEW_FROM, FEW = 2, 8
+"""A job that has lost so many workers is played with few others beside it, which have lost as many."""
+
+ALONE_FROM = 3
 """A job that has lost so many workers is played with no other beside it, so that the next one tells."""
 
 MOST_LOST_ALONE = 3
@@ -36,22 +42,23 @@ class WorkersLost(ToolEnvError):
 
 
 class Crew(Protocol):
-    """Workers beside this process, numbered from 0.
+    """Workers beside this process, numbered from 0; each works on its calls one after the other.
 
     Attributes:
         size: how many there are.
-        slots: how many calls each takes at a time.
-        chunk: how many jobs a call takes.
+        places: how many episodes each plays at a time.
         lost: what a call raises whose worker is no more.
     """
 
     size: int
-    slots: int
-    chunk: int
+    places: int
     lost: tuple[type[BaseException], ...]
 
     def submit(self, worker: int, jobs: Sequence[Job]) -> Future[Played]:
-        """Give jobs to a worker; raises one of ``lost``, or the future does, if it is no more."""
+        """Have a worker take up jobs, perhaps none, and hand in what it has finished of all it has.
+
+        Raises one of ``lost``, or the future does, if it is no more.
+        """
         ...
 
     def replace(self, worker: int) -> None:
@@ -63,19 +70,10 @@ class Crew(Protocol):
         ...
 
 
-class _Call(NamedTuple):
-    """Jobs in the hands of a worker, the ``life``-th one in its place."""
-
-    worker: int
-    life: int
-    jobs: Sequence[Job]
-    alone: bool
-
-
 def run_remote(jobs: Iterable[Job], crew: Crew, give_up: Callable[[Job, str], Rollout]) -> Iterator[Rollout]:
     """Run every job on a crew and yield each episode as it comes in; the crew is closed at the end.
 
-    No more calls are out than workers take at a time, so that memory does not grow with the run.
+    Workers hold no more jobs than keep them busy, so that memory does not grow with the run.
 
     Args:
         jobs: what to run, taken as needed.
@@ -89,6 +87,29 @@ def run_remote(jobs: Iterable[Job], crew: Crew, give_up: Callable[[Job, str], Ro
     return _Run(jobs, crew, give_up).episodes()
 
 
+class _Hands:
+    """What one worker has.
+
+    Attributes:
+        jobs: those it has not handed in, by key.
+        most: how many it may have, if these have lost workers; ``None`` otherwise.
+        ahead: how many it may have beside those it plays.
+        calls: how many it works on.
+    """
+
+    def __init__(self) -> None:
+        self.jobs: dict[Key, Job] = {}
+        self.most: int | None = None
+        self.ahead, self.calls = 2, 0
+
+    def hand_in(self, rollouts: Sequence[Rollout]) -> None:
+        """It has played these."""
+        for one in rollouts:
+            del self.jobs[one.episode.key]
+        self.most = self.most if self.jobs else None
+        self.ahead = min(MOST_AHEAD, 2 * max(1, len(rollouts)))
+
+
 class _Run:
     """Jobs that wait, and calls in flight."""
 
@@ -98,8 +119,8 @@ class _Run:
         self.suspects: deque[Job] = deque()
         self.losses: Counter[Key] = Counter()
         self.losses_alone: Counter[Key] = Counter()
-        self.calls: dict[Future[Played], _Call] = {}
-        self.lives, self.load = [0] * crew.size, [0] * crew.size
+        self.hands = [_Hands() for _ in range(crew.size)]
+        self.calls: dict[Future[Played], tuple[int, _Hands]] = {}
         self.lost_in_a_row = 0
         self.failure: BaseException | None = None
 
@@ -108,8 +129,8 @@ class _Run:
             self.hand_out()
             while self.calls:
                 done, _ = wait(self.calls, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield from self.take_in(future, self.calls.pop(future))
+                for future in [one for one in self.calls if one in done]:  # a worker's in their order
+                    yield from self.take_in(future, *self.calls.pop(future))
                 self.hand_out()
         finally:
             self.crew.close()
@@ -118,70 +139,85 @@ class _Run:
 
     def hand_out(self) -> None:
         """Give every worker what it can take."""
-        for _ in range(self.crew.slots):
-            for worker in range(self.crew.size):
-                jobs, alone = self.next_for(worker)
-                if jobs:
-                    self.submit(worker, jobs, alone)
+        if self.failure is not None:
+            return
+        given: dict[int, list[Job]] = {
+            worker: [] for worker, hands in enumerate(self.hands) if hands.calls < CALLS
+        }
+        took = True
+        while took:  # in turns, or the last jobs would all be one worker's
+            took = False
+            for worker, jobs in given.items():
+                job = self.next_for(worker)
+                if job is not None:
+                    self.hands[worker].jobs[job.key] = job
+                    jobs.append(job)
+                    took = True
+        for worker, jobs in given.items():
+            if self.hands[worker].jobs:
+                self.submit(worker, jobs)
+        if any(hands.jobs and hands.calls < CALLS for hands in self.hands):
+            self.hand_out()
 
-    def next_for(self, worker: int) -> tuple[Sequence[Job], bool]:
-        """What a worker gets next, and whether nothing may be played beside it."""
-        load = self.load[worker]
-        alone = any(call.alone for call in self.calls.values() if call.worker == worker)
-        if self.failure is not None or alone or load >= self.crew.slots:
-            return (), False
-        if self.suspects and load == 0:
-            return (self.suspects.popleft(),), True
+    def next_for(self, worker: int) -> Job | None:
+        """Another job for a worker, if there is one and it has room for it."""
+        hands = self.hands[worker]
+        if self.suspects and (not hands.jobs or hands.most is not None):
+            most = 1 if self.losses[self.suspects[0].key] >= ALONE_FROM else FEW
+            if len(hands.jobs) >= min(most, hands.most or most):
+                return None
+            hands.most = most
+            return self.suspects.popleft()
+        if hands.most is not None or len(hands.jobs) >= self.crew.places + hands.ahead:
+            return None
         if self.suspects and worker == 0:  # it is kept free for them
-            return (), False
-        back = [self.again.popleft() for _ in range(min(self.crew.chunk, len(self.again)))]
-        return back or tuple(islice(self.waiting, self.crew.chunk)), False
+            return None
+        return self.again.popleft() if self.again else next(self.waiting, None)
 
-    def submit(self, worker: int, jobs: Sequence[Job], alone: bool) -> None:
-        call = _Call(worker, self.lives[worker], jobs, alone)
+    def submit(self, worker: int, jobs: Sequence[Job]) -> None:
         try:
             future = self.crew.submit(worker, jobs)
         except self.crew.lost as error:
             future = Future()
             future.set_exception(error)
-        self.calls[future] = call
-        self.load[worker] += 1
+        self.calls[future] = worker, self.hands[worker]
+        self.hands[worker].calls += 1
 
-    def take_in(self, future: Future[Played], call: _Call) -> Iterator[Rollout]:
-        """The episodes of a call that has ended; what is left of it waits again."""
-        self.load[call.worker] -= 1
+    def take_in(self, future: Future[Played], worker: int, hands: _Hands) -> Iterator[Rollout]:
+        """The episodes that a worker has handed in."""
+        hands.calls -= 1
         error = future.exception()
         if isinstance(error, self.crew.lost):
-            yield from self.lose(call, error)
+            if hands is self.hands[worker]:  # or it was lost with an earlier call
+                yield from self.lose(worker, error)
         elif error is not None:
             self.failure = self.failure or error
         else:
             played = future.result()
-            yield from played.rollouts
+            rollouts = played.rollouts()
+            hands.hand_in(rollouts)
             self.lost_in_a_row = 0
             self.failure = self.failure or played.failure
-            done = {one.episode.key for one in played.rollouts}
-            self.again.extend(job for job in call.jobs if job.key not in done)
+            yield from rollouts
 
-    def lose(self, call: _Call, error: BaseException) -> Iterator[Rollout]:
+    def lose(self, worker: int, error: BaseException) -> Iterator[Rollout]:
         """Replace a lost worker, and play again what it had, if that has not lost too many."""
-        if call.life == self.lives[call.worker]:
-            self.lives[call.worker] += 1
-            self.lost_in_a_row += 1
-            self.crew.replace(call.worker)
+        had, self.hands[worker] = self.hands[worker], _Hands()
+        self.lost_in_a_row += 1
+        self.crew.replace(worker)
         if self.lost_in_a_row >= LOST_IN_A_ROW + 2 * self.crew.size:
             self.failure = self.failure or WorkersLost(
                 f"stopped: {self.lost_in_a_row} workers in a row died before they had played an episode"
                 f" ({type(error).__name__}: {str(error)[:300]})"
             )
             return
-        for job in call.jobs:
+        for job in had.jobs.values():
             self.losses[job.key] += 1
-            self.losses_alone[job.key] += call.alone
+            self.losses_alone[job.key] += had.most == 1
             lost, alone = self.losses[job.key], self.losses_alone[job.key]
             if alone >= MOST_LOST_ALONE:
                 yield self.give_up(job, f"{lost} workers died playing it, {alone} with nothing else to play")
-            elif lost >= ALONE_FROM:
+            elif lost >= FEW_FROM:
                 self.suspects.append(job)
             else:
                 self.again.append(job)

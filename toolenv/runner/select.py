@@ -11,7 +11,7 @@ from typing import Any
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.policy import Policy
 from toolenv.rollout import Rollout
-from toolenv.runner.batched import decides_together
+from toolenv.runner.batched import holds_a_model
 from toolenv.runner.conduct import CONDUCT, Conduct
 from toolenv.runner.given_up import given_up
 from toolenv.runner.local import run_jobs
@@ -30,10 +30,9 @@ class Workplace:
     """Where the episodes of a run are played; no part of what a run is.
 
     Attributes:
-        runner: one of :data:`RUNNERS`. ``local``: threads of this process, which wait for servers together.
-            ``processes``: of this machine, one episode each, for agents that wait for nothing. ``ray``:
-            actors on a cluster.
-        concurrency: episodes at a time.
+        runner: one of :data:`RUNNERS`. ``local``: this process, which waits for servers together.
+            ``processes``: of this machine, one for each processor. ``ray``: actors on a cluster.
+        concurrency: episodes at a time, of all together.
         cluster: of the runner ``ray``.
         conduct: how they are played.
 
@@ -98,13 +97,13 @@ def crew_at(
     """The workers of a place that is not this process; see :func:`run_at`."""
     path = tuple(map(os.path.abspath, sys.path))
     orders = Orders(make_policy, env_options, path, conduct=place.conduct)
-    together = decides_together(policy)
     if place.runner == "ray":
-        return RayCrew(orders, place.cluster, place.concurrency, together=together)
-    if together:
+        return RayCrew(orders, place.cluster, place.concurrency)
+    if holds_a_model(policy):
         raise UsageError(
             f"agent {policy.name!r} decides for many episodes at once, and each process would have one of its"
             " own; take --runner local"
         )
-    shared = place.conduct.shared_by(place.concurrency)
-    return ProcessCrew(replace(orders, conduct=shared), place.concurrency)
+    size = min(place.concurrency, os.cpu_count() or 1)
+    shared, places = place.conduct.shared_by(size), -(-place.concurrency // size)
+    return ProcessCrew(replace(orders, conduct=shared, places=places), size)

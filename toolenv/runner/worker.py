@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pickle
 import sys
-import threading
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from toolenv.errors import ToolEnvError
 from toolenv.policy import Policy
 from toolenv.rollout import Rollout
 from toolenv.runner.conduct import CONDUCT, Conduct
-from toolenv.runner.local import player, run_jobs
+from toolenv.runner.local import run_jobs
 from toolenv.runner.plan import Job
 
 PATIENCE = 0.25
@@ -30,66 +30,99 @@ class Orders:
         make_policy: builds the policy, once a worker.
         env_options: keywords of ``gymnasium.make``.
         path: where modules are looked for, beside the worker's own ``sys.path``.
-        together: how many episodes one call plays at a time; above 1 for policies that decide for many.
+        places: how many episodes a worker plays at a time.
         conduct: how episodes are played.
     """
 
     make_policy: Callable[[], Policy]
     env_options: Mapping[str, Any]
     path: tuple[str, ...] = ()
-    together: int = 1
+    places: int = 1
     conduct: Conduct = CONDUCT
 
 
 class Played(NamedTuple):
-    """What a worker did of the jobs it was given; what is not in it is to be given out again.
+    """What a worker hands in.
 
     Attributes:
-        rollouts: the finished episodes.
-        failure: the exception that ended it; ``None`` if there was none.
+        packed: finished episodes, pickled: whoever receives them from a worker would else read them on the
+            spot, and the worker wait for that.
+        failure: the exception that ended its work, and what it still had is dropped; ``None`` if there was
+            none.
     """
 
-    rollouts: tuple[Rollout, ...]
+    packed: bytes
     failure: Exception | None = None
+
+    def rollouts(self) -> tuple[Rollout, ...]:
+        """The episodes."""
+        unpacked: tuple[Rollout, ...] = pickle.loads(self.packed)
+        return unpacked
 
 
 class Worker:
-    """Plays jobs. Its policy is shared by all calls; each thread that calls has environments of its own."""
+    """Plays jobs. What it has begun when it hands in, it goes on with at the next call."""
 
     def __init__(self, orders: Orders) -> None:
-        self._orders, self._lock = orders, threading.Lock()
-        self._made: tuple[Policy, Callable[[Job], Rollout]] | None = None
+        self._orders = orders
+        self._policy: Policy | None = None
+        self._episodes: Iterator[Rollout] | None = None
+        self._waiting: deque[Job] = deque()
+        self._held = 0
         sys.path.extend(one for one in orders.path if one not in sys.path)
 
     def play(self, jobs: Sequence[Job]) -> Played:
-        """Play as many of the jobs, at least one, as end before :data:`PATIENCE` does.
+        """Take up jobs, and hand in at least one episode, if there is any.
 
-        An exception that a run on one machine would raise comes back as ``failure``.
+        More are waited for as long as :data:`PATIENCE` lasts and there is more in hand than is played at a
+        time. An exception that a run on one machine would raise comes back as ``failure``.
         """
+        self._waiting.extend(jobs)
+        self._held += len(jobs)
         rollouts: list[Rollout] = []
         until = time.monotonic() + PATIENCE
         try:
-            for rollout in self._episodes(jobs):
-                rollouts.append(rollout)
-                if self._orders.together == 1 and time.monotonic() > until:
+            while self._held:
+                rollouts.append(self._next())
+                self._held -= 1
+                if self._held <= self._orders.places or time.monotonic() > until:
                     break
         except Exception as error:
-            return Played(tuple(rollouts), portable(error))
-        return Played(tuple(rollouts))
+            self._waiting.clear()
+            self._held, self._episodes = 0, None
+            return Played(pickle.dumps(tuple(rollouts)), portable(error))
+        return Played(pickle.dumps(tuple(rollouts)))
 
-    def _episodes(self, jobs: Sequence[Job]) -> Iterator[Rollout]:
-        policy, play = self._policy_and_player()
-        orders = self._orders
-        if orders.together == 1:
-            return map(play, jobs)
-        return run_jobs(jobs, policy, orders.env_options, orders.together, orders.conduct)
+    def _next(self) -> Rollout:
+        """The next episode to end; a run that had nothing more to do is begun anew."""
+        while True:
+            if self._episodes is None:
+                self._episodes = self._begun()
+            one = next(self._episodes, None)
+            if one is not None:
+                return one
+            self._episodes = None
 
-    def _policy_and_player(self) -> tuple[Policy, Callable[[Job], Rollout]]:
-        with self._lock:
-            if self._made is None:
-                policy = self._orders.make_policy()
-                self._made = policy, player(policy, self._orders.env_options, self._orders.conduct)
-            return self._made
+    def _begun(self) -> Iterator[Rollout]:
+        if self._policy is None:
+            self._policy = self._orders.make_policy()
+        orders, jobs = self._orders, _Taken(self._waiting)
+        return run_jobs(jobs, self._policy, orders.env_options, orders.places, orders.conduct)
+
+
+class _Taken:
+    """Takes jobs as long as there are any; more may come, so that it can be asked again."""
+
+    def __init__(self, waiting: deque[Job]) -> None:
+        self._waiting = waiting
+
+    def __iter__(self) -> Iterator[Job]:
+        return self
+
+    def __next__(self) -> Job:
+        if not self._waiting:
+            raise StopIteration
+        return self._waiting.popleft()
 
 
 def portable(error: Exception) -> Exception:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 import pytest
 
@@ -11,6 +13,9 @@ from tests.support.clock import FakeClock
 from toolenv.errors import UsageError
 from toolenv.model_server.backoff import Backoff, share
 from toolenv.model_server.limits import Gate, Gates, Limits, OutOfTimeError
+from toolenv.waiting import Waiting, block
+
+Result = TypeVar("Result")
 
 
 def test_waits_double_and_stop_at_the_longest() -> None:
@@ -30,12 +35,14 @@ def test_jitter_is_a_function_of_the_request_and_spreads_evenly() -> None:
     assert all(0 <= share("x", number) < 1 for number in range(100))
 
 
+def doing(what: Callable[[], Result]) -> Waiting[Result]:
+    """A request in flight that is over at once."""
+    yield from ()
+    return what()
+
+
 def passed(gate: Gate, requests: int, clock: FakeClock) -> list[float]:
-    moments = []
-    for _ in range(requests):
-        with gate.passage():
-            moments.append(clock.now())
-    return moments
+    return [block(gate.passage(doing(clock.now))) for _ in range(requests)]
 
 
 def test_requests_a_minute_are_evenly_spaced() -> None:
@@ -56,18 +63,17 @@ def test_no_more_in_flight_than_allowed() -> None:
     gate, inside, most, lock = Gate(Limits(in_flight=3)), 0, 0, threading.Lock()
     met = threading.Barrier(3, timeout=10)
 
-    def request(_: int) -> None:
+    def request() -> None:
         nonlocal inside, most
-        with gate.passage():
-            with lock:
-                inside += 1
-                most = max(most, inside)
-            met.wait()  # three at a time do get in
-            with lock:
-                inside -= 1
+        with lock:
+            inside += 1
+            most = max(most, inside)
+        met.wait()  # three at a time do get in
+        with lock:
+            inside -= 1
 
     with ThreadPoolExecutor(12) as pool:
-        list(pool.map(request, range(12)))
+        list(pool.map(lambda _: block(gate.passage(doing(request))), range(12)))
     assert most == 3
 
 
@@ -85,12 +91,18 @@ def test_waiting_in_vain_is_not_begun() -> None:
     clock = FakeClock()
     gate = Gate(clock=clock.clock)
     gate.keep_quiet(7)
-    with pytest.raises(OutOfTimeError), gate.passage(until=1005.0):
-        pass
+    with pytest.raises(OutOfTimeError):
+        block(gate.passage(doing(clock.now), until=1005.0))
     assert clock.sleeps == []
     full = Gate(Limits(in_flight=1), clock.clock)
-    with full.passage(), pytest.raises(OutOfTimeError), full.passage(until=1000.0):
-        pass
+
+    def another() -> str:
+        with pytest.raises(OutOfTimeError):
+            block(full.passage(doing(clock.now), until=1000.0))
+        return "refused"
+
+    assert block(full.passage(doing(another))) == "refused"
+    assert block(full.passage(doing(clock.now))) == 1000.0, "a place waited for in vain is nobody's"
 
 
 def test_each_server_has_a_gate_of_its_own() -> None:

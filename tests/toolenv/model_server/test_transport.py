@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
@@ -22,91 +23,112 @@ from tests.support.fake_server import (
     raw,
 )
 from toolenv.model_server import transport as module
-from toolenv.model_server.transport import Response, Transport, TransportError
+from toolenv.model_server.reactor import Reactor
+from toolenv.model_server.transport import Exchange, Response, Transport, TransportError
 
 FINE = raw("ok", headers={"X-Kind": "good", "Set-Cookie": "a=b"})
 
 
+Way = Callable[[Exchange], Response]
+
+
+class Client:
+    """Sends to one server in each of the ways there are; each keeps its own connections."""
+
+    def __init__(self, base_url: str) -> None:
+        self.base_url, self.transport, self.reactor = base_url, Transport(), Reactor()
+        self.ways: tuple[Way, ...] = (self.in_this_thread, self.in_a_thread, self.in_the_reactor)
+
+    def exchange(self, body: bytes | None = b"{}", seconds: float = 10.0) -> Exchange:
+        url = f"{self.base_url}/chat/completions" if body is not None else f"{self.base_url}/models"
+        return Exchange(self.transport, url, ["X-Own: 1"], body, seconds, 5.0)
+
+    def in_this_thread(self, exchange: Exchange) -> Response:
+        return self.transport.send(exchange)
+
+    def in_a_thread(self, exchange: Exchange) -> Response:
+        """The main thread waits in another way than others."""
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(self.transport.send, exchange).result()
+
+    def in_the_reactor(self, exchange: Exchange) -> Response:
+        came: list[Response | TransportError] = []
+        self.reactor.send(exchange, came.append)
+        while not came:
+            self.reactor.run()
+        if isinstance(came[0], TransportError):
+            raise came[0]
+        return came[0]
+
+    def send(self, body: bytes | None = b"{}", seconds: float = 10.0) -> Response:
+        return self.transport.send(self.exchange(body, seconds))
+
+    def all_break(self, exchange: Exchange) -> TransportError:
+        """The error, the same in whichever way it is sent."""
+        errors = []
+        for way in self.ways:
+            with pytest.raises(TransportError) as raised:
+                way(exchange)
+            errors.append(raised.value)
+        assert len({(one.reason, one.sent) for one in errors}) == 1
+        return errors[0]
+
+    def close(self) -> None:
+        self.transport.close()
+        self.reactor.close()
+
+
 @contextmanager
-def connected(script: Script | Answer) -> Iterator[tuple[Callable[..., Response], FakeServer]]:
+def connected(script: Script | Answer) -> Iterator[tuple[Client, FakeServer]]:
     with FakeServer(script) as server:
-        transport = Transport()
-
-        def send(body: bytes | None = b"{}", seconds: float = 10.0) -> Response:
-            url = f"{server.base_url}/chat/completions" if body is not None else f"{server.base_url}/models"
-            return transport.send(url, ["X-Own: 1"], body, seconds=seconds, connect=5.0)
-
-        yield send, server
-        transport.close()
-
-
-def in_a_thread(work: Callable[[], object]) -> object:
-    """The main thread waits in another way than others."""
-    results: list[object] = []
-
-    def run() -> None:
-        try:
-            results.append(work())
-        except TransportError as error:
-            results.append(error)
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    thread.join()
-    return results[0]
-
-
-def broken(send: Callable[[], object]) -> TransportError:
-    with pytest.raises(TransportError) as raised:
-        send()
-    other = in_a_thread(send)
-    assert isinstance(other, TransportError)
-    assert (other.reason, other.sent) == (raised.value.reason, raised.value.sent)
-    return raised.value
+        client = Client(server.base_url)
+        yield client, server
+        client.close()
 
 
 def test_a_response_comes_back_whole_and_the_request_arrives_whole() -> None:
     body = b'{"a": "' + b"x" * 300_000 + b'"}'
-    with connected(FINE) as (send, server):
-        first, second = send(body), in_a_thread(lambda: send(body))
-    for response in (first, second):
-        assert isinstance(response, Response)
+    with connected(FINE) as (client, server):
+        responses = [way(client.exchange(body)) for way in client.ways]
+    for response in responses:
         assert (response.status, response.body) == (200, b"ok")
         assert response.headers["x-kind"] == "good"
-    assert [one.raw for one in server.requests] == [body, body]
+    assert [one.raw for one in server.requests] == [body] * 3
     assert server.requests[0].headers["x-own"] == "1"
     assert "expect" not in server.requests[0].headers
 
 
 def test_a_get_has_no_body() -> None:
-    with connected(FINE) as (send, server):
-        assert send(None).status == 200
-        assert send(b"{}").status == 200
-        assert send(None).status == 200
-    assert [one.method for one in server.seen] == ["GET", "POST", "GET"]
+    with connected(FINE) as (client, server):
+        for way in client.ways:
+            for body in (None, b"{}", None):
+                assert way(client.exchange(body)).status == 200
+    assert [one.method for one in server.seen] == ["GET", "POST", "GET"] * 3
 
 
 def test_an_error_status_is_a_response() -> None:
-    with connected(raw("slow down", 429, {"Retry-After": "7"})) as (send, _):
-        response = send()
+    with connected(raw("slow down", 429, {"Retry-After": "7"})) as (client, _):
+        response = client.send()
     assert (response.status, response.headers["retry-after"]) == (429, "7")
 
 
 @pytest.mark.parametrize("fault", [DROP, CUT])
 def test_a_request_is_sent_once_whatever_breaks(fault: Answer) -> None:
     """On a kept connection libcurl would send it again by itself, and the first may have been billed."""
-    with connected(in_order(FINE, fault, fault, FINE)) as (send, server):
-        assert send().status == 200
-        error = broken(send)
+    with connected(in_order(FINE, FINE, fault, fault, fault, FINE, FINE)) as (client, server):
+        sent = client.exchange()
+        assert client.in_a_thread(sent).status == client.in_the_reactor(sent).status == 200
+        error = client.all_break(sent)
         assert (error.reason, error.sent) == ("dropped", True)
-        assert len(server.requests) == 3
-        assert send().status == 200
+        assert len(server.requests) == 5
+        assert client.in_a_thread(sent).status == client.in_the_reactor(sent).status == 200
 
 
-def test_connections_are_kept() -> None:
+@pytest.mark.parametrize("way", ["in_a_thread", "in_the_reactor"])
+def test_connections_are_kept(way: str) -> None:
     ports: set[object] = set()
 
-    with connected(FINE) as (send, server):
+    with connected(FINE) as (client, server):
         handler = server._server.RequestHandlerClass
         original = handler.setup  # type: ignore[attr-defined]
 
@@ -116,16 +138,16 @@ def test_connections_are_kept() -> None:
 
         handler.setup = setup  # type: ignore[attr-defined]
         for _ in range(5):
-            in_a_thread(send)
+            getattr(client, way)(client.exchange())
     assert len(ports) == 1
 
 
 @pytest.mark.parametrize("fault", [HANG, DRIP])
 def test_time_is_for_all_of_it(fault: Answer) -> None:
     """A byte now and then keeps no request alive."""
-    with connected(fault) as (send, _):
+    with connected(fault) as (client, _):
         begun = time.monotonic()
-        error = broken(lambda: send(seconds=0.3))
+        error = client.all_break(client.exchange(seconds=0.3))
         assert (error.reason, error.sent) == ("timeout", True)
         assert time.monotonic() - begun < 5
 
@@ -134,43 +156,44 @@ def test_time_is_for_all_of_it(fault: Answer) -> None:
     "url", ["http://127.0.0.1:9/v1", "http://no.such.host.invalid/v1", "foo://x/y", "http://[half"]
 )
 def test_what_was_never_sent_is_told_apart(url: str) -> None:
-    transport = Transport()
-    error = broken(lambda: transport.send(url, [], b"x", seconds=10, connect=5))
+    client = Client(url)
+    error = client.all_break(Exchange(client.transport, url, [], b"x", 10.0, 5.0))
     assert (error.reason, error.sent) == ("connection", False)
-    transport.close()
+    client.close()
 
 
 def test_an_endless_reply_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LARGEST_REPLY", 100_000)
-    with connected(raw("x" * 1_000_000)) as (send, _):
-        assert broken(send).reason == "too_large"
+    with connected(raw("x" * 1_000_000)) as (client, _):
+        assert client.all_break(client.exchange()).reason == "too_large"
 
 
 def test_a_closed_transport_opens_new_connections() -> None:
     with FakeServer(FINE) as server:
         transport = Transport()
         for _ in range(2):
-            assert transport.send(server.base_url, [], None, seconds=5, connect=5).status == 404
+            assert transport.send(Exchange(transport, server.base_url, [], None, 5.0)).status == 404
             transport.close()
 
 
-def test_ctrl_c_ends_a_wait() -> None:
+@pytest.mark.parametrize("way", ["in_this_thread", "in_the_reactor"])
+def test_ctrl_c_ends_a_wait(way: str) -> None:
     """In the main thread, where Python delivers it, nothing waits in libcurl for longer than a second."""
     import _thread
 
     # Whoever started these tests may have had SIGINT ignored, as pytest-xdist does in its workers.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        _check_ctrl_c(_thread.interrupt_main)
+        _check_ctrl_c(_thread.interrupt_main, way)
     finally:
         signal.signal(signal.SIGINT, before)
 
 
-def _check_ctrl_c(interrupt: Callable[[], None]) -> None:
-    with connected(HANG) as (send, server):
+def _check_ctrl_c(interrupt: Callable[[], None], way: str) -> None:
+    with connected(HANG) as (client, server):
         threading.Thread(target=lambda: (_wait_for_request(server), interrupt())).start()
         with pytest.raises(KeyboardInterrupt):
-            send(seconds=30.0)
+            getattr(client, way)(client.exchange(seconds=30.0))
 
 
 def _wait_for_request(server: FakeServer) -> None:

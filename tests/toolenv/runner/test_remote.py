@@ -14,7 +14,7 @@ from toolenv import Observation, Rollout
 from toolenv.errors import ToolEnvError, UsageError
 from toolenv.runner.given_up import given_up
 from toolenv.runner.plan import Job, RunConfig, plan
-from toolenv.runner.remote import WorkersLost, run_remote
+from toolenv.runner.remote import CALLS, MOST_AHEAD, WorkersLost, run_remote
 from toolenv.runner.worker import Orders, Played, Worker
 
 EVERYTHING = RunConfig(envs=(CLEAN, INFEASIBLE), agent="payer", trials=20)
@@ -25,46 +25,49 @@ class Died(Exception):
 
 
 class ScriptedCrew:
-    """Plays calls one after the other in a thread; ``dies`` says which of them kill their worker.
-
-    A worker that dies takes along every call that it has, as one with several threads does.
-    """
+    """Plays calls one after the other in a thread; ``dies`` says whether what a worker holds kills it."""
 
     lost = (Died,)
 
     def __init__(
-        self, dies: Callable[[Sequence[Job]], bool], *, size: int = 2, slots: int = 1, chunk: int = 4
+        self,
+        dies: Callable[[Sequence[Job]], bool],
+        *,
+        size: int = 2,
+        places: int = 1,
+        make: Callable[[], Any] = Payer,
     ) -> None:
-        self.dies, self.size, self.slots, self.chunk = dies, size, slots, chunk
-        self.worker = Worker(Orders(Payer, {}))
+        self.dies, self.size, self.places = dies, size, places
+        self.orders = Orders(make, {}, places=places)
         self.thread = ThreadPoolExecutor(1)
+        self.workers = [Worker(self.orders) for _ in range(size)]
         self.alive = [True] * size
-        self.held: list[list[tuple[Sequence[Job], Future[Played]]]] = [[] for _ in range(size)]
+        self.held: list[list[Job]] = [[] for _ in range(size)]
         self.most_held, self.replaced, self.closed = 0, 0, False
         self.taken: list[Sequence[Job]] = []
 
     def submit(self, worker: int, jobs: Sequence[Job]) -> Future[Played]:
         if not self.alive[worker]:
             raise Died("it had died before")
-        future: Future[Played] = Future()
-        self.taken.append(jobs)
-        self.held[worker].append((jobs, future))
-        self.most_held = max(self.most_held, len(self.held[worker]))
-        self.thread.submit(self._work, worker)
-        return future
+        return self.thread.submit(self._work, worker, self.workers[worker], jobs)
 
-    def _work(self, worker: int) -> None:
-        held, self.held[worker] = self.held[worker], []
-        if any(self.dies(jobs) for jobs, _ in held):
+    def _work(self, worker: int, whose: Worker, jobs: Sequence[Job]) -> Played:
+        if whose is not self.workers[worker] or not self.alive[worker]:
+            raise Died("it died of an earlier call")
+        self.held[worker] += jobs
+        self.most_held = max(self.most_held, len(self.held[worker]))
+        self.taken.append(tuple(self.held[worker]))
+        if self.dies(self.held[worker]):
             self.alive[worker] = False
-            for _, future in held:
-                future.set_exception(Died("killed"))
-            return
-        for jobs, future in held:
-            future.set_result(self.worker.play(jobs))
+            raise Died("killed")
+        played = whose.play(jobs)
+        done = {one.episode.key for one in played.rollouts()}
+        self.held[worker] = [job for job in self.held[worker] if job.key not in done]
+        return played
 
     def replace(self, worker: int) -> None:
-        self.alive[worker] = True
+        self.alive[worker], self.held[worker] = True, []
+        self.workers[worker] = Worker(self.orders)
         self.replaced += 1
 
     def close(self) -> None:
@@ -84,44 +87,43 @@ def never(jobs: Sequence[Job]) -> bool:
     return False
 
 
-@pytest.mark.parametrize("slots", [1, 3])
+@pytest.mark.parametrize("places", [1, 3])
 @pytest.mark.parametrize("size", [1, 2, 5])
-def test_the_episodes_are_those_of_one_process(size: int, slots: int) -> None:
+def test_the_episodes_are_those_of_one_process(size: int, places: int) -> None:
     jobs, _ = plan(EVERYTHING)
-    crew = ScriptedCrew(never, size=size, slots=slots)
+    crew = ScriptedCrew(never, size=size, places=places)
     assert ordered(run_remote(jobs, crew, give_up)) == ordered(play(EVERYTHING))
     assert crew.closed
-    assert crew.most_held <= slots
 
 
 def dying_at_random(seed: int) -> Callable[[Sequence[Job]], bool]:
-    """Every fourth call, but none of a job that is played alone because it lost two workers already."""
+    """Two calls of five, but none of a job that is played alone because it lost three workers already."""
     chance = random.Random(seed)
-    return lambda jobs: len(jobs) > 1 and chance.random() < 0.25
+    return lambda jobs: len(jobs) > 1 and chance.random() < 0.4
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_what_dying_workers_lose_is_played_again_and_nothing_counts_twice(seed: int) -> None:
     jobs, _ = plan(EVERYTHING)
-    crew = ScriptedCrew(dying_at_random(seed), size=1 + seed % 3, slots=1 + seed % 2)
+    crew = ScriptedCrew(dying_at_random(seed), size=1 + seed % 3, places=1 + seed % 2)
     assert ordered(run_remote(jobs, crew, give_up)) == ordered(play(EVERYTHING))
     assert crew.replaced > 0
 
 
-@pytest.mark.parametrize("slots", [1, 4])
-def test_a_job_that_kills_its_workers_is_given_up_and_no_other_is(slots: int) -> None:
+@pytest.mark.parametrize("places", [1, 4])
+def test_a_job_that_kills_its_workers_is_given_up_and_no_other_is(places: int) -> None:
     jobs, _ = plan(EVERYTHING)
     bad = jobs[17]
-    crew = ScriptedCrew(lambda taken: bad in taken, slots=slots)
+    crew = ScriptedCrew(lambda taken: bad in taken, places=places)
     rollouts = list(run_remote(jobs, crew, give_up))
     assert len({one.episode.key for one in rollouts}) == len(rollouts) == len(jobs)
     (given,) = [one for one in rollouts if not one.episode.valid]
     assert given.episode.key == bad.key
     assert (given.episode.decided_by, given.episode.label) == ("environment_error", "feasible")
-    assert given.episode.error == "5 workers died playing it, 3 with nothing else to play"
+    assert given.episode.error == "6 workers died playing it, 3 with nothing else to play"
     assert (given.episode.seed, given.episode.agent, given.trace.steps) == (bad.seed, "payer", ())
     assert (given.episode.tokens, given.trace.usage.known) == (None, False), "nobody can say what it spent"
-    assert crew.replaced == sum(bad in taken for taken in crew.taken) == 5
+    assert crew.replaced == sum(bad in taken for taken in crew.taken) == 6
     assert ordered(one for one in rollouts if one.episode.valid) == [
         one for one in ordered(play(EVERYTHING)) if one[0]["seed"] != bad.seed or one[0]["env"] != bad.env
     ]
@@ -152,8 +154,7 @@ class Confused(Payer):
 
 def test_what_is_no_action_ends_the_run_after_what_was_in_flight() -> None:
     jobs, _ = plan(ten_episodes())
-    crew = ScriptedCrew(never)
-    crew.worker = Worker(Orders(Confused, {}))
+    crew = ScriptedCrew(never, make=Confused)
     kept: list[Rollout] = []
     with pytest.raises(UsageError, match=r"policy 'payer' gave no action: dict") as raised:
         kept.extend(run_remote(jobs, crew, give_up))
@@ -182,9 +183,17 @@ def test_jobs_are_taken_as_workers_take_them() -> None:
             taken += 1
             yield job
 
-    episodes = run_remote(watched(), ScriptedCrew(never, size=2, chunk=4), give_up)
-    for done, _ in enumerate(episodes, 1):
-        assert taken <= done + 2 * 2 * 4
+    crew = ScriptedCrew(never, size=2)
+    for done, _ in enumerate(run_remote(watched(), crew, give_up), 1):
+        assert taken <= done + 2 * (1 + MOST_AHEAD)
+    assert 2 < crew.most_held <= 1 + MOST_AHEAD
+
+
+def test_the_last_jobs_are_shared_out() -> None:
+    jobs, _ = plan(EVERYTHING)
+    crew = ScriptedCrew(never, size=4, places=len(jobs))
+    assert len(list(run_remote(jobs[:8], crew, give_up))) == 8
+    assert [len(taken) for taken in crew.taken[:4]] == [2, 2, 2, 2]
 
 
 def test_a_run_of_nothing_yields_nothing() -> None:
@@ -194,12 +203,12 @@ def test_a_run_of_nothing_yields_nothing() -> None:
 
 
 def test_a_worker_hands_in_what_it_has_before_a_long_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With no patience at all, each call plays one episode, and the others are given out again."""
+    """With no patience at all, each call hands in one episode; the others stay where they are."""
     monkeypatch.setattr("toolenv.runner.worker.PATIENCE", -1.0)
     jobs, _ = plan(EVERYTHING)
     crew = ScriptedCrew(never)
     assert ordered(run_remote(jobs, crew, give_up)) == ordered(play(EVERYTHING))
-    assert len(crew.taken) == len(jobs)
+    assert len(jobs) <= len(crew.taken) <= len(jobs) + CALLS * crew.size
 
 
 class Unpicklable(UsageError):
@@ -211,7 +220,8 @@ def test_an_exception_that_cannot_travel_is_told_in_words() -> None:
     def make() -> Any:
         raise Unpicklable("this", "that")
 
-    (rollouts, failure) = Worker(Orders(make, {})).play(plan(ten_episodes())[0])
-    assert rollouts == ()
+    played = Worker(Orders(make, {})).play(plan(ten_episodes())[0])
+    assert played.rollouts() == ()
+    failure = played.failure
     assert type(failure) is ToolEnvError
     assert str(failure) == "Unpicklable: this and that"

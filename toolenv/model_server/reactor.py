@@ -1,0 +1,217 @@
+"""One thread that waits for many requests: what :mod:`toolenv.waiting` is for.
+
+Hundreds of threads that each wait for a request take turns at the interpreter, which costs more than the
+requests. Here libcurl watches all connections, and says which have something to be read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import selectors
+import socket
+import time
+from collections import deque
+from collections.abc import Callable
+from contextvars import copy_context
+from itertools import count
+from typing import TYPE_CHECKING, Any, Generic
+
+from toolenv.model_server.transport import Exchange, Transfer
+from toolenv.waiting import Done, Result, Waiting
+
+if TYPE_CHECKING:
+    import pycurl
+
+Callback = Callable[[], None]
+
+
+class Reactor:
+    """Waits for requests, moments and other threads' words, in the thread that calls :meth:`run`."""
+
+    def __init__(self) -> None:
+        self._said: deque[Callback] = deque()
+        self._timers: list[tuple[float, int, Callback]] = []
+        self._order = count()
+        self._selector = selectors.DefaultSelector()
+        self._bell, self._ear = socket.socketpair()
+        for end in (self._bell, self._ear):
+            end.setblocking(False)
+        self._selector.register(self._ear, selectors.EVENT_READ)
+        self._transfers: _Transfers | None = None
+
+    def drive(self, waiting: Waiting[Result], done: Done) -> None:
+        """Begin a work; ``done`` is called with its result, or with the exception that ended it.
+
+        As in asyncio, all of the work sees the context variables as they are now.
+        """
+        _Driven(self, waiting, done).go_on(None)
+
+    def say(self, callback: Callback) -> None:
+        """Have something called in the reactor's thread; may be called from any thread."""
+        self._said.append(callback)
+        with contextlib.suppress(OSError):  # it is full, so it rings already; or nobody listens any more
+            self._bell.send(b"!")
+
+    def later(self, seconds: float, callback: Callback) -> None:
+        """Have something called after so many seconds."""
+        heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), callback))
+
+    def send(self, exchange: Exchange, done: Done) -> None:
+        """Send a request; ``done`` is called with the response, or a :class:`TransportError`."""
+        if self._transfers is None:
+            self._transfers = _Transfers(self._selector)
+        self._transfers.begin(exchange, done)
+
+    def run(self) -> None:
+        """Wait until something has happened, and call what it was waited for by."""
+        happened = self._selector.select(self._patience())
+        for key, mask in happened:
+            if key.fileobj is self._ear:
+                with contextlib.suppress(BlockingIOError):
+                    self._ear.recv(4096)
+            elif self._transfers is not None:
+                self._transfers.act(key.fd, mask)
+        if self._transfers is not None:
+            self._transfers.collect()
+        now = time.monotonic()
+        while self._timers and self._timers[0][0] <= now:
+            heapq.heappop(self._timers)[2]()
+        while self._said:
+            self._said.popleft()()
+
+    def close(self) -> None:
+        """Drop what is waited for."""
+        if self._transfers is not None:
+            self._transfers.close()
+        self._selector.close()
+        self._bell.close()
+        self._ear.close()
+
+    def _patience(self) -> float | None:
+        """Seconds that nothing has to be done by itself; ``None`` for ever."""
+        if self._said or (self._transfers is not None and self._transfers.begun):
+            return 0.0
+        moments = [self._timers[0][0]] if self._timers else []
+        if self._transfers is not None and self._transfers.due is not None:
+            moments.append(self._transfers.due)
+        return max(0.0, min(moments) - time.monotonic()) if moments else None
+
+
+class _Driven(Generic[Result]):
+    """A work under way."""
+
+    __slots__ = ("_context", "_done", "_reactor", "_waiting")
+
+    def __init__(self, reactor: Reactor, waiting: Waiting[Result], done: Done) -> None:
+        self._reactor, self._waiting, self._done = reactor, waiting, done
+        self._context = copy_context()
+
+    def go_on(self, came: Any) -> None:
+        """Send the work what it waited for, and begin the next wait."""
+        try:
+            if isinstance(came, Exception):
+                wait = self._context.run(self._waiting.throw, came)
+            else:
+                wait = self._context.run(self._waiting.send, came)
+        except StopIteration as end:
+            self._done(end.value)
+        except Exception as error:
+            self._done(error)
+        else:
+            wait.begin(self._reactor, self.go_on)
+
+
+class _Transfers:
+    """What libcurl is about.
+
+    Attributes:
+        due: the moment when it wants to be asked, whatever its connections do.
+        begun: whether something was begun since it was last asked what has ended: that may have, already.
+    """
+
+    def __init__(self, selector: selectors.BaseSelector) -> None:
+        import pycurl
+
+        self.due: float | None = None
+        self.begun = False
+        self._selector = selector
+        self._idle: list[Transfer] = []
+        self._under_way: dict[pycurl.Curl, tuple[Transfer, Done]] = {}
+        self._watched: set[int] = set()
+        self._wanted = {
+            pycurl.POLL_IN: selectors.EVENT_READ,
+            pycurl.POLL_OUT: selectors.EVENT_WRITE,
+            pycurl.POLL_INOUT: selectors.EVENT_READ | selectors.EVENT_WRITE,
+        }
+        self._happened = {
+            selectors.EVENT_READ: pycurl.CSELECT_IN,
+            selectors.EVENT_WRITE: pycurl.CSELECT_OUT,
+            selectors.EVENT_READ | selectors.EVENT_WRITE: pycurl.CSELECT_IN | pycurl.CSELECT_OUT,
+        }
+        self._none = pycurl.SOCKET_TIMEOUT
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._be_due)
+
+    def begin(self, exchange: Exchange, done: Done) -> None:
+        transfer = self._idle.pop() if self._idle else Transfer()
+        transfer.prepare(exchange)
+        self._under_way[transfer.curl] = transfer, done
+        self._multi.add_handle(transfer.curl)
+        self.begun = True
+        self._ask()  # or it would be sent when all else that is ready has been done
+
+    def act(self, descriptor: int, mask: int) -> None:
+        """Something can be read or written."""
+        self._multi.socket_action(descriptor, self._happened[mask])
+
+    def collect(self) -> None:
+        """Tell of the exchanges that have ended, those that end as soon as they begin included."""
+        if self.due is not None and self.due <= time.monotonic():
+            self._ask()
+        while True:
+            self.begun = False
+            _, well, ill = self._multi.info_read()
+            for curl in well:
+                self._end(curl, None)
+            for curl, code, words in ill:
+                self._end(curl, (code, words))
+            if not well and not ill:
+                return
+
+    def close(self) -> None:
+        for curl in self._under_way:
+            self._multi.remove_handle(curl)
+            curl.close()
+        self._under_way.clear()
+        self._multi.close()
+        while self._idle:
+            self._idle.pop().curl.close()
+
+    def _ask(self) -> None:
+        self.due = None
+        self._multi.socket_action(self._none, 0)
+
+    def _end(self, curl: pycurl.Curl, error: tuple[int, str] | None) -> None:
+        self._multi.remove_handle(curl)
+        transfer, done = self._under_way.pop(curl)
+        came = transfer.ended(error)
+        self._idle.append(transfer)
+        done(came)
+
+    def _watch(self, what: int, descriptor: int, multi: pycurl.CurlMulti, data: Any) -> None:
+        """What libcurl wants to know of a connection."""
+        wanted = self._wanted.get(what)
+        if descriptor in self._watched:
+            if wanted is not None:
+                self._selector.modify(descriptor, wanted)
+                return
+            self._selector.unregister(descriptor)
+            self._watched.discard(descriptor)
+        elif wanted is not None:
+            self._selector.register(descriptor, wanted)
+            self._watched.add(descriptor)
+
+    def _be_due(self, milliseconds: int) -> None:
+        self.due = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000
