@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Set
 from typing import Any
 
 from toolenv.errors import SchemaError, UnknownNameError
@@ -43,8 +43,9 @@ def tool_from_function(function: Callable[..., Any]) -> ToolSpec:
     types, definitions = _type_schemas(parameters, name)
     properties = {key: {**types[key], "description": descriptions[key]} for key in parameters}
     required = [key for key, parameter in parameters.items() if parameter.default is parameter.empty]
-    for key in parameters.keys() - set(required):
-        properties[key]["default"] = _json_default(parameters[key], name)
+    for key, parameter in parameters.items():
+        if key not in required:
+            properties[key]["default"] = _json_default(parameter, name)
     schema = _tidy({"properties": properties, "required": required, "$defs": definitions}, definitions)
     return ToolSpec(name, summary, to_json_schema(schema, f"function {name}")[0])
 
@@ -131,6 +132,8 @@ def _json_default(parameter: inspect.Parameter, name: str) -> Any:
 
     try:
         default = to_jsonable_python(parameter.default)
+        if isinstance(parameter.default, Set):  # it has no order of its own
+            default = sorted(default, key=json.dumps)
         json.dumps(default, allow_nan=False)
     except (PydanticSerializationError, ValueError) as error:
         raise SchemaError(

@@ -151,9 +151,8 @@ def candidate_claims(task: Task) -> Iterator[Claim]:
         if call.name in DEEDS:
             yield Claim("deed", 0, {"tool": call.name})
         elif asks(call, needed):
-            for text in sorted(
-                set(leaves(call.result["output"])), key=lambda one: (-len(str(one)), str(one))
-            ):
+            texts = dict.fromkeys(leaves(call.result["output"]))
+            for text in sorted(texts, key=lambda one: (-len(str(one)), str(one))):
                 yield Claim("value", 0, {"tool": call.name, "text": text})
     for name in dict.fromkeys(call.name for call in masked):
         yield Claim("call", 0, {"tool": name})

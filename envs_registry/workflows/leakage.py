@@ -35,7 +35,7 @@ def leaked_forms(answer: Answer) -> tuple[str, ...]:
         forms = [answer.value, f"{day.day}{month}{day.year}", f"{month}{day.day}{day.year}"]
         return tuple(map(squeeze, [*forms, *(form.replace(month, month[:3]) for form in forms[1:])]))
     if answer.kind == "number":
-        return tuple({squeeze(answer.text), squeeze(f"{answer.value:.2f}")})
+        return tuple(dict.fromkeys((squeeze(answer.text), squeeze(f"{answer.value:.2f}"))))
     return (squeeze(answer.text),)
 
 

@@ -45,7 +45,7 @@ def as_pulled(source: DataSource, files: Mapping[str, Mapping[str, str]]) -> Dat
 def _files(folder: Path, patterns: tuple[str, ...]) -> dict[str, str]:
     """Relative path → sha256; links are left out, for they may lead anywhere."""
     found = {path for pattern in patterns for path in folder.glob(pattern)}
-    plain = {path.relative_to(folder).as_posix(): path for path in found if _is_plain(path, folder)}
+    plain = {path.relative_to(folder).as_posix(): path for path in sorted(found) if _is_plain(path, folder)}
     for path in plain:
         if not is_safe(path):
             raise DataCorruptError(f"{plain[path]}: a name with a colon or backslash cannot be taken")

@@ -46,6 +46,8 @@ class LabelEvidence:
     confirmed: int = 0
 
     def __post_init__(self) -> None:
+        if not isinstance(self.manifest, str):
+            raise UsageError(f"labels of the masks {self.manifest!r:.80}: give the hash of their manifest")
         counts = (self.confirmed, self.checked, self.population)
         if any(isinstance(one, bool) or not isinstance(one, int) for one in counts) or not (
             0 <= self.confirmed <= self.checked <= self.population
@@ -66,7 +68,7 @@ class LabelEvidence:
         """
         if self.manifest != other.manifest:
             raise UsageError(f"labels of the masks {self.manifest} and of {other.manifest}")
-        for task in self.status.keys() & other.status.keys():
+        for task in sorted(self.status.keys() & other.status.keys()):
             if {self.status[task], other.status[task]} >= {"feasible", "infeasible"}:
                 raise UsageError(f"task {task!r} is certified both feasible and infeasible")
         if self.checked and other.checked:

@@ -76,6 +76,7 @@ def test_impossible_counts_are_named(counts: dict[str, Any]) -> None:
             "has status 'maybe'",
         ),
         ('{"version": 1, "suites": {"A": {"manifest": "m", "status": []}}}', "has not the form"),
+        ('{"version": 1, "suites": {"A": {"manifest": ["m"]}}}', "give the hash of their manifest"),
     ],
 )
 def test_what_is_no_labels_file_is_refused(tmp_path: Path, text: str, why: str) -> None:
