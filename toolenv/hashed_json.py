@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from toolenv.errors import DataCorruptError, DataMissingError
+from toolenv.errors import DataCorruptError, DataMissingError, UsageError
 
 _NAMES: Mapping[type, str] = {str: "a string", int: "a whole number", dict: "an object", list: "a list"}
 
@@ -62,8 +63,19 @@ def expect_fields(data: Mapping[str, Any], fields: Mapping[str, type], where: st
     for name, kind in fields.items():
         if name not in data:
             raise DataCorruptError(f"{where}: {name!r} is missing")
-        if not isinstance(data[name], kind):
+        if not isinstance(data[name], kind) or (kind is int and isinstance(data[name], bool)):
             raise DataCorruptError(f"{where}: {name!r} is {data[name]!r:.80}, expected {_NAMES[kind]}")
+
+
+def given_path(option: str, value: object) -> Path:
+    """The path that a caller gave as an option.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise UsageError(f"{option}={value!r}: give a path")
+    return Path(value)
 
 
 def read_json(path: Path, what: str) -> Any:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolenv.errors import DataCorruptError, UsageError
+from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
-from toolenv.suite import Suite, corrections_of
+from toolenv.hashed_json import given_path
+from toolenv.suite import Generated, Suite, corrections_of
 from toolenv.task import Task
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def manifest_for(suite: Suite, subset: str, masks: str | Path | None = None) -> 
         return suite.masks(subset)
     tasks = {task.id: task for task in suite.tasks(subset)}
     own = suite.masks(subset)
-    manifest = own if masks is None else _foreign(Path(masks), suite, tasks, own.data)
+    manifest = own if masks is None else _foreign(given_path("masks", masks), suite, tasks, own.data)
     here, there = corrections.hash if corrections else None, manifest.built.get("corrections")
     if there not in (None, here):
         raise UsageError(
@@ -60,10 +61,35 @@ def _foreign(path: Path, suite: Suite, tasks: Mapping[str, Task], data: str) -> 
             f"{path}: masks made for data {manifest.data!r}; {suite.name} here has {data!r}, "
             "in which tasks of the same id may need other tools"
         )
+    named = {*manifest.masks, *manifest.excluded, *manifest.flags, *manifest.evidence}
+    check_ids(named, tasks, suite, str(path))
     for task_id, tools in manifest.masks.items():
         if task_id in tasks:
             _check_mask(tools, tasks[task_id], path)
     return manifest
+
+
+def check_ids(named: Iterable[str], tasks: Collection[str], suite: Suite, where: str) -> None:
+    """Refuse a file that names a task that the suite does not have: somebody believes that it counts.
+
+    Args:
+        named: the tasks that the file names.
+        tasks: those of the subset at hand; others may be of another.
+        suite: the suite.
+        where: names the file in errors.
+
+    Raises:
+        DataCorruptError: names the task, and the nearest that is there.
+    """
+    elsewhere = set(named).difference(tasks)
+    if not elsewhere:
+        return
+    made = suite.on_demand if isinstance(suite, Generated) else ()
+    masks = [suite.masks(subset) for subset in suite.subsets if subset not in made]
+    known = {task_id for one in masks for task_id in (*one.masks, *one.excluded)}.union(tasks)
+    for task_id in sorted(elsewhere - known):
+        unknown = UnknownNameError("task id", task_id, known, where=f"suite {suite.name}")
+        raise DataCorruptError(f"{where}: {unknown}")
 
 
 def _check_mask(tools: Sequence[str], task: Task, path: Path) -> None:

@@ -14,14 +14,14 @@ may be absent. ``docs/tool-bench-x.md`` has the records, and what of them is our
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
 
-from toolenv.errors import DataCorruptError
+from toolenv.errors import DataCorruptError, UnknownNameError
+from toolenv.json_values import UnusableValueError, clean_json
 
 TASKS, TOOLS, EXCEPTIONS = "tasks", "tools", "tools_exception"
 CATALOG = "exception_hints_catalog.json"
@@ -38,6 +38,9 @@ HAZARDS: Mapping[str, str] = {
     "cross-source-conflict": "Cross-Source_Uncertainty",
 }
 """Folder of each hazard in ``tools_exception``; the code calls them uncertainties, the paper by our names."""
+
+LONGEST_NAME = 200
+"""Characters of a task's name: file systems take 255 bytes."""
 
 _UNSAFE = re.compile(r"[^\w\s-]")
 
@@ -164,16 +167,21 @@ def _record(entry: Any, file: PurePosixPath, place: str) -> Record:
     if not isinstance(entry, dict):
         raise DataCorruptError(f"{place} is {entry!r:.80}, expected an object")
     name = str(_field(entry, ("id",), (str, int), place)).strip()
+    if not name or len(name) > LONGEST_NAME:
+        raise DataCorruptError(f"{place}: 'id' has {len(name):,} characters, expected 1 to {LONGEST_NAME}")
     place = f"{place} ({name!r:.60})"
+    entry = cleaned(entry, place)
+    tools, distractors = _pool(entry, place)
+    offered = (*tools, *distractors)
     answer = _field(entry, ("expected_answer", "final_answer"), (str, int, float), place)
     return Record(
         key=Key(file.parts[1], file.parts[2], file.name.removesuffix(".json"), segment(name)),
         prompt=_field(entry, ("user_prompt",), (str,), place),
-        tools=_tools(entry, place),
+        tools=tools,
         answer=str(answer).strip(),
-        distractors=tuple(map(str, _list(entry, "distractors", place))),
-        calls=_calls(_list(entry, "reference_calls", place), "reference_calls", place),
-        recovery=_recovery(entry, place),
+        distractors=distractors,
+        calls=_calls(_list(entry, "reference_calls", place), "reference_calls", offered, place),
+        recovery=_recovery(entry, offered, place),
         place=place,
     )
 
@@ -184,16 +192,27 @@ def _field(entry: Mapping[str, Any], names: Sequence[str], kinds: tuple[type, ..
         value = entry.get(name)
         if value is None or value == "":
             continue
-        if not isinstance(value, kinds) or isinstance(value, bool) or _is_no_number(value):
+        if not isinstance(value, kinds) or isinstance(value, bool):
             expected = " or ".join(kind.__name__ for kind in kinds)
             raise DataCorruptError(f"{place}: {name!r} is {value!r:.80}, expected {expected}")
         return value
     raise DataCorruptError(f"{place}: {' or '.join(map(repr, names))} is missing")
 
 
-def _is_no_number(value: Any) -> bool:
-    """Whether it is what Python's JSON takes for a number and nobody else does: NaN, Infinity."""
-    return isinstance(value, float) and not math.isfinite(value)
+def cleaned(entry: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """An object of a file, bounded and fit to be written again; see :func:`toolenv.json_values.clean_json`.
+
+    Raises:
+        DataCorruptError: names the field, and how long a text in it is.
+    """
+    found = {}
+    for name, value in entry.items():
+        try:
+            found[name] = clean_json(value)[0]
+        except UnusableValueError as error:
+            size = f" ({len(value):,} characters)" if isinstance(value, str) else ""
+            raise DataCorruptError(f"{place}: {name!r:.60}: {error}{size}") from error
+    return found
 
 
 def _list(entry: Mapping[str, Any], name: str, place: str) -> list[Any]:
@@ -203,31 +222,42 @@ def _list(entry: Mapping[str, Any], name: str, place: str) -> list[Any]:
     return value
 
 
-def _tools(entry: Mapping[str, Any], place: str) -> tuple[str, ...]:
+def _pool(entry: Mapping[str, Any], place: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tools that a task takes, and those beside them."""
+    tools, distractors = (_names(entry, field, place) for field in ("tools_used", "distractors"))
+    if not tools:
+        raise DataCorruptError(f"{place}: 'tools_used' is missing or empty")
+    for tool in distractors:
+        if tool in tools:
+            raise DataCorruptError(f"{place}: 'distractors' has {tool!r:.80}, which 'tools_used' has too")
+    return tools, distractors
+
+
+def _names(entry: Mapping[str, Any], field: str, place: str) -> tuple[str, ...]:
+    """Tools, each once."""
     found = []
-    for at, tool in enumerate(_list(entry, "tools_used", place)):
+    for at, tool in enumerate(_list(entry, field, place)):
         name = tool.get("tool_name") if isinstance(tool, dict) else tool
         if not isinstance(name, str) or not name.strip():
-            raise DataCorruptError(f"{place}: tools_used[{at}] is {tool!r:.80}, expected a tool's name")
+            raise DataCorruptError(f"{place}: {field}[{at}] is {tool!r:.80}, expected a tool's name")
         found.append(name.strip())
-    if not found:
-        raise DataCorruptError(f"{place}: 'tools_used' is missing or empty")
     return tuple(dict.fromkeys(found))
 
 
-def _recovery(entry: Mapping[str, Any], place: str) -> dict[str, tuple[Call, ...]]:
+def _recovery(entry: Mapping[str, Any], offered: Sequence[str], place: str) -> dict[str, tuple[Call, ...]]:
     value = entry.get("recovery_calls", {})
     if not isinstance(value, dict):
         raise DataCorruptError(f"{place}: 'recovery_calls' is {value!r:.80}, expected an object")
     for name in value:
         if name not in HAZARDS:
-            raise DataCorruptError(
-                f"{place}: 'recovery_calls' is of {name!r}, expected one of {sorted(HAZARDS)}"
-            )
-    return {name: _calls(_list(value, name, place), f"recovery_calls[{name!r}]", place) for name in value}
+            unknown = UnknownNameError("hazard", name, HAZARDS, where="'recovery_calls'")
+            raise DataCorruptError(f"{place}: {unknown}")
+    return {
+        name: _calls(_list(value, name, place), f"recovery_calls[{name!r}]", offered, place) for name in value
+    }
 
 
-def _calls(values: Sequence[Any], name: str, place: str) -> tuple[Call, ...]:
+def _calls(values: Sequence[Any], name: str, offered: Sequence[str], place: str) -> tuple[Call, ...]:
     found = []
     for at, value in enumerate(values):
         tool = value.get("tool") if isinstance(value, dict) else None
@@ -236,5 +266,8 @@ def _calls(values: Sequence[Any], name: str, place: str) -> tuple[Call, ...]:
             raise DataCorruptError(
                 f"{place}: {name}[{at}] is {value!r:.80}, expected {{'tool': …, 'arguments': {{…}}}}"
             )
+        if tool not in offered:
+            unknown = UnknownNameError("tool", tool, offered, where=f"{name}[{at}]")
+            raise DataCorruptError(f"{place}: {unknown}")
         found.append(Call(tool, arguments))
     return tuple(found)

@@ -104,7 +104,7 @@ def _spec(outline: Outline, name: str, record: Record) -> ToolSpec:
     if spec is None:
         known = ", ".join(outline.functions) or "none"
         raise DataCorruptError(
-            f"{record.place}: {record.key.tools_file} has no function {name!r}, only {known}"
+            f"{record.place}: {record.key.tools_file} has no function {name!r:.80}, only {known:.2000}"
         )
     try:
         schema, _ = to_json_schema(dict(spec.parameters), f"{record.key.tools_file}: {name}")
@@ -119,7 +119,10 @@ def _proved(entry: Entry, reader: OutlineReader) -> Iterator[tuple[str, ProvedIn
     for one in entry.perturbed:
         if counted[one.hazard] > 1:
             raise DataCorruptError(f"{one.place}: the task has other perturbed tools of {one.hazard}")
-        hints = one.hints if one.hints is not None else reader.read(one.source).hints
+        outline = reader.read(one.source)
+        if outline.problem:
+            raise DataCorruptError(f"{one.place}: {outline.problem}")
+        hints = outline.hints if one.hints is None else one.hints
         tools = hinted_tools(hints, record.tools)
         instance = Instance(
             str(record.key),

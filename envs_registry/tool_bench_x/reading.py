@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from toolenv.sandbox import Limits, Returned, Stopped, Worker
+from toolenv.sandbox import Limits, Returned, Stopped, Unusable, Worker
 from toolenv.types import ToolSpec
 
 PROGRAM = Path(__file__).parent / "outline.py"
@@ -53,7 +53,7 @@ class OutlineReader:
         if isinstance(outcome, Stopped):
             return Outline({}, problem=f"reading it brought Python down ({outcome.cause})")
         if not isinstance(outcome, Returned):
-            return Outline({}, problem=str(outcome))
+            return Outline({}, problem=outcome.why if isinstance(outcome, Unusable) else str(outcome))
         found = outcome.value
         return Outline(found.get("functions", {}), found.get("hints"), found.get("problem", ""))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from envs_registry.tool_bench_x.hints import BRIEF, DETAILED
 from envs_registry.tool_bench_x.layout import (
     CATALOG,
     EXCEPTIONS,
@@ -16,6 +17,7 @@ from envs_registry.tool_bench_x.layout import (
     WORKFLOWS,
     Key,
     Record,
+    cleaned,
     hazard_of,
     records_in,
 )
@@ -23,6 +25,11 @@ from toolenv.data import read_json
 from toolenv.errors import DataCorruptError, DataMissingError
 
 DATA = "tool-bench-x"
+
+LARGEST_FILE = 64 << 20
+"""Bytes of a file that is read; texts in it and modules have narrower bounds."""
+
+_TEXTS = ("exception_category", BRIEF, DETAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +101,19 @@ def _own(path: Path, folder: Path) -> Path:
     """A file of the tree itself: what a link leads to elsewhere would end up in prompts.
 
     Raises:
-        DataCorruptError: it leads out of the tree, or is a pipe, a device or a folder.
+        DataCorruptError: it leads out of the tree or in a circle, is no file, or is too large.
     """
-    if path.exists() and not path.is_file():
+    try:
+        real = path.resolve()
+        is_there = path.exists()
+    except (OSError, RuntimeError) as error:  # before Python 3.13 a circle is a RuntimeError
+        raise DataCorruptError(f"{path} cannot be read: {error}") from error
+    if is_there and not path.is_file():
         raise DataCorruptError(f"{path} cannot be read: it is no file")
-    real = path.resolve()
     if not real.is_relative_to(folder.resolve()):
         raise DataCorruptError(f"{path} is a link out of the tree, to {real}; put a copy of the file there")
+    if is_there and (size := path.stat().st_size) > LARGEST_FILE:
+        raise DataCorruptError(f"{path} has {size:,} bytes, at most {LARGEST_FILE:,} are read")
     return path
 
 
@@ -120,7 +133,7 @@ def _text(path: Path, folder: Path) -> str | None:
 
 def _perturbed(folder: Path) -> dict[Key, list[Perturbed]]:
     found: dict[Key, list[Perturbed]] = {}
-    catalog = _hints(folder / EXCEPTIONS / CATALOG, folder) or {}
+    catalog = _catalog(folder / EXCEPTIONS / CATALOG, folder)
     for path in sorted(folder.glob(f"{EXCEPTIONS}/**/*.py")):
         key, category = _place(_within(path, folder), path)
         hints = _hints(path.with_name(path.stem + HINTS_SUFFIX), folder) or catalog.get(str(key))
@@ -143,17 +156,35 @@ def _place(file: PurePosixPath, path: Path) -> tuple[Key, str]:
 
 
 def _hints(path: Path, folder: Path) -> Mapping[str, Any] | None:
-    return dict(_objects(_json(path, folder), path)) if os.path.lexists(path) else None
+    return _hints_in(_json(path, folder), str(path)) if os.path.lexists(path) else None
 
 
-def _objects(value: Any, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _catalog(path: Path, folder: Path) -> dict[str, Mapping[str, Any]]:
+    if not os.path.lexists(path):
+        return {}
+    tasks = _objects(_json(path, folder), str(path))
+    return {key: _hints_in(hints, f"{path}, {key!r:.80}") for key, hints in tasks}
+
+
+def _hints_in(value: Any, where: str) -> Mapping[str, Mapping[str, Any]]:
+    found = {name: cleaned(hint, f"{where}: {name!r:.80}") for name, hint in _objects(value, where)}
+    for name, hint in found.items():
+        for text in _TEXTS:
+            if not isinstance(hint.get(text), str | None):
+                raise DataCorruptError(
+                    f"{where}: {name!r:.80}: {text!r} is {hint[text]!r:.80}, expected a string"
+                )
+    return found
+
+
+def _objects(value: Any, where: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if not isinstance(value, dict):
-        raise DataCorruptError(f"{path}: holds a {type(value).__name__}, expected an object")
+        raise DataCorruptError(f"{where}: holds a {type(value).__name__}, expected an object")
     for name, item in value.items():
         if not isinstance(item, dict):
-            raise DataCorruptError(f"{path}: {name!r:.80} is {item!r:.80}, expected an object")
+            raise DataCorruptError(f"{where}: {name!r:.80} is {item!r:.80}, expected an object")
         yield name, item
 
 
 def _stated_category(hints: Mapping[str, Any] | None) -> str:
-    return next((str(one.get("exception_category", "")) for one in (hints or {}).values()), "")
+    return next((one.get("exception_category") or "" for one in (hints or {}).values()), "")

@@ -284,7 +284,7 @@ def test_a_hazard_proved_for_the_data_set_s_answer_is_not_armed_on_a_corrected_t
     suite: CorrectableToy, path: Path, tmp_path: Path
 ) -> None:
     def proved(task_id: str) -> tuple[ProvedInstance, ...]:
-        return (ProvedInstance(Instance(task_id, "output-drift", "rename", "pay", 0, {}), (), 0),)
+        return (ProvedInstance(Instance(task_id, "output-drift", "wrapping", "pay", 0, {}), (), 0),)
 
     tasks = {"pay-7": proved("pay-7"), "pay-30": proved("pay-30")}
     (tmp_path / "hazards").mkdir()

@@ -59,7 +59,17 @@ def test_the_manifest_that_the_others_differ_from_is_good(tmp_path: Path) -> Non
         ({"flags": {"idle": None}}, "the flags of task 'idle' is None, expected a list of names"),
         ({"excluded": {"idle": 1}}, "excluded: 'idle' is 1, expected a string"),
         ({"evidence": {"pay-7": "certified"}}, "evidence: 'pay-7' is 'certified', expected an object"),
+        (
+            {"evidence": {"pay-7": {"status": "certifed"}}},
+            "unknown status 'certifed' in the evidence of task 'pay-7'; did you mean 'certified'",
+        ),
+        ({"evidence": {"pay-7": {"status": []}}}, "unknown status [] in the evidence of task 'pay-7'"),
         ({"built": []}, "'built' is [], expected an object"),
+        ({"built": {"corrections": 3}}, "built: 'corrections' is 3, expected a string"),
+        ({"masks": {"pay-70": ["pay"]}}, "unknown task id 'pay-70' in suite Toy; did you mean 'pay-7'"),
+        ({"excluded": {"idel": "x"}}, "unknown task id 'idel' in suite Toy; did you mean 'idle'"),
+        ({"flags": {"idel": []}}, "unknown task id 'idel' in suite Toy; did you mean 'idle'"),
+        ({"evidence": {"pay-70": {}}}, "unknown task id 'pay-70' in suite Toy; did you mean 'pay-7'"),
         ({"provenance": "\ud800"}, "holds text that no file can hold"),
     ],
 )

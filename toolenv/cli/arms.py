@@ -10,6 +10,7 @@ from typing import Any
 
 from toolenv.agents.registry import make_agent
 from toolenv.cli.execute import Prepared, check_apart, execute, folder_name, prepare
+from toolenv.cli.rescore import check_unedited
 from toolenv.errors import StoreError, UsageError
 from toolenv.runner.arms import ARMS, BASELINE, CONTINUING, arm_named, as_arm, check_has_arms
 from toolenv.runner.baseline import Baseline
@@ -89,11 +90,14 @@ def _continuing(
     resume: bool,
     place: Workplace,
 ) -> list[Prepared]:
-    return [
+    runs = [
         prepare(study.configs[arm], study.folders[arm], resume=resume, baseline=base, conduct=place.conduct)
         for arm in arms
         for study, base in zip(studies, baselines, strict=True)
     ]
+    for one in baselines:  # what it says decides which episodes go on
+        check_unedited(one.folder)
+    return runs
 
 
 def _study(config: RunConfig, arms: Sequence[str], out: Path | None, several: bool) -> Study:

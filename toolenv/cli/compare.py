@@ -20,7 +20,7 @@ def compare(
     second: Annotated[Path, typer.Argument(metavar="DIR_B", help="What to compare it with.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Compare two agents on the same tasks, or two conditions, task by task.
+    """Compare two agents, or two conditions, task by task.
 
     Episodes are paired by task and trial. For every metric that both have: each side's value over the
     pairs, the difference with its paired 95% interval, and for rates McNemar's exact p. What has no partner

@@ -11,7 +11,7 @@ import typer
 from toolenv.cli import app
 from toolenv.cli.output import check_writable, planned_of, with_progress
 from toolenv.errors import UsageError
-from toolenv.integrations.parquet import Record, import_pyarrow, write_parquet
+from toolenv.integrations.parquet import Origin, Record, import_pyarrow, write_parquet
 from toolenv.report.format import counted
 from toolenv.runner.reading import find_runs, read_episodes, read_header, read_records
 
@@ -37,8 +37,15 @@ def export(
 
 def _records(runs: Sequence[Path], traces: bool) -> Iterator[Record]:
     for run in runs:
-        config_hash = str(read_header(run).get("config_hash", ""))
+        origin = _origin(run)
         if traces:
-            yield from ((config_hash, episode, trace) for episode, trace in read_records(run))
+            yield from ((origin, episode, trace) for episode, trace in read_records(run))
         else:
-            yield from ((config_hash, episode, None) for episode in read_episodes(run))
+            yield from ((origin, episode, None) for episode in read_episodes(run))
+
+
+def _origin(run: Path) -> Origin:
+    header = read_header(run)
+    versions = header.get("versions")
+    version = versions.get("toolenv") if isinstance(versions, dict) else None
+    return Origin(str(run), str(header.get("config_hash", "")), None if version is None else str(version))

@@ -20,6 +20,7 @@ from toolenv.rollout import record
 from toolenv.runner.plan import source_of
 from toolenv.runner.reading import find_runs, read_header, read_rollouts
 from toolenv.source import TaskSource
+from toolenv.trace import Trace
 
 SHOWN = 20
 """How many changed episodes are listed."""
@@ -31,9 +32,9 @@ def rescore(
         list[Path], typer.Argument(metavar="DIR…", help="Run directories, or folders of them.")
     ],
 ) -> None:
-    """Judge the traces of runs again, say which episodes change, and print the new table.
+    """Judge the traces of runs again, and say what changes.
 
-    Nothing is written. Exit status 1 if any episode changed.
+    Prints the new table. Nothing is written. Exit status 1 if any episode changed.
     """
     changes = _Changes()
     runs = find_runs(folders)
@@ -66,7 +67,8 @@ def rescored(folder: Path) -> Iterator[tuple[Episode, Episode]]:
     """Each stored episode, and the same one judged again.
 
     Raises:
-        StoreError: the run's tasks are not those of this version, or it cannot be read.
+        StoreError: the run's tasks are not those of this version, a trace is of another episode, or the run
+            cannot be read.
     """
     header = read_header(folder)
     sources: dict[str, TaskSource] = {}
@@ -74,6 +76,7 @@ def rescored(folder: Path) -> Iterator[tuple[Episode, Episode]]:
         old, trace = stored.episode, stored.trace
         if old.env not in sources:
             sources[old.env] = _source(folder, old.env, header)
+        _check_trace(trace, old, sources[old.env], folder)
         try:
             task = sources[old.env].get(trace.task_id, trace.seed)
         except UnknownNameError as error:
@@ -99,6 +102,37 @@ def _source(folder: Path, env_id: str, header: dict[str, Any]) -> TaskSource:
             f"and this version has {source.manifest_hash}"
         )
     return source
+
+
+def check_unedited(folder: Path) -> None:
+    """Refuse a run with an episode that is not what its trace comes to.
+
+    Raises:
+        StoreError: names the episode, the field and both values; and see :func:`rescored`.
+    """
+    for old, new in rescored(folder):
+        if differ(old, new):
+            name = next(one for one in Episode.__slots__ if getattr(old, one) != getattr(new, one))
+            raise StoreError(
+                f"{folder}: the episode of task {old.task_id!r}, trial {old.trial} was edited: {name!r} is "
+                f"{getattr(old, name)!r}, and its trace comes to {getattr(new, name)!r}"
+            )
+
+
+def _check_trace(trace: Trace, episode: Episode, source: TaskSource, folder: Path) -> None:
+    expected = {
+        "suite": source.suite.name,
+        "condition": source.condition,
+        "task_id": episode.task_id,
+        "seed": episode.seed,
+        "max_turns": source.max_turns,
+    }
+    for name, right in expected.items():
+        if getattr(trace, name) != right:
+            raise StoreError(
+                f"{folder}: the trace of task {episode.task_id!r}, trial {episode.trial} has {name} "
+                f"{getattr(trace, name)!r}, and its run has {right!r}"
+            )
 
 
 def differ(old: Episode, new: Episode) -> bool:

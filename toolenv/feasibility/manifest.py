@@ -37,6 +37,7 @@ _FIELDS: Mapping[str, type] = {
     "flags": dict,
 }
 _OPTIONAL = ("built", "evidence")
+_READ_AGAIN: Mapping[str, type] = {"corrections": str, "suite_options": dict}
 
 FLAGS: Mapping[str, str] = {
     "can_never_pass": "no call sequence is accepted by the data set's own scoring rules",
@@ -186,6 +187,18 @@ def _check_tasks(data: Mapping[str, Any], where: str) -> None:
     excluded, evidence = data["excluded"], data.get("evidence", {})
     expect_fields(excluded, dict.fromkeys(excluded, str), f"{where}: excluded")
     expect_fields(evidence, dict.fromkeys(evidence, dict), f"{where}: evidence")
+    for task, known in evidence.items():
+        status = known.get("status", "unknown")
+        if status not in list(STATUSES):
+            unknown = UnknownNameError("status", status, STATUSES, f"the evidence of task {task!r}")
+            raise DataCorruptError(f"{where}: {unknown}")
+    _check_built(data.get("built", {}), f"{where}: built")
+
+
+def _check_built(built: Mapping[str, Any], where: str) -> None:
+    """What is read again: the corrections that masks belong to, and the settings of the suite."""
+    given = {name: kind for name, kind in _READ_AGAIN.items() if built.get(name) is not None}
+    expect_fields(built, given, where)
 
 
 def _check_names(names: Any, what: str) -> None:

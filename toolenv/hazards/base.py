@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from toolenv.errors import DataCorruptError, UsageError
 from toolenv.hazards.forms import shown_again, value_of
+from toolenv.hazards.settings import Setting
 from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
 from toolenv.kernel.protocol import Slot
 from toolenv.plan import Contract, Plan, Use
@@ -120,11 +121,13 @@ class Kind(Protocol):
     Attributes:
         name: the paper's name with dashes, as in ids.
         modes: what each mode does, by name.
+        settings: the parameters of an instance in each mode, by name.
         needs: what a task must have for the hazard to fit, as the end of ``"… does not fit: "``.
     """
 
     name: str
     modes: Mapping[str, str]
+    settings: Mapping[str, Mapping[str, Setting]]
     needs: str
 
     def sites(self, subject: Subject) -> Iterator[Site]:

@@ -13,6 +13,7 @@ from typing import Any
 from toolenv.hazards.base import Instance, OutputHazard, Site, Subject, checked_mode
 from toolenv.hazards.forms import changed_at, generic, last_name, value_of
 from toolenv.hazards.other_values import other_value
+from toolenv.hazards.settings import FIELD_PATH, NAME, Setting
 from toolenv.hazards.sites import UsedPart, used_parts
 from toolenv.kernel.perturbed import Hazard
 
@@ -25,6 +26,11 @@ class CrossSourceConflict:
         "stale": "the branch has an old value and says that it is",
         "incomplete": "the branch lacks a part and says so",
         "inconsistent": "the branch answers about something else, or against the documented authority",
+    }
+    settings: Mapping[str, Mapping[str, Setting]] = {
+        "stale": {"path": FIELD_PATH},
+        "incomplete": {"path": FIELD_PATH},
+        "inconsistent": {"path": FIELD_PATH, "echo": NAME._replace(optional=True)},
     }
     needs = "no result that something depends on can be checked against a second documented source"
 

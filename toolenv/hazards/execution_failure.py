@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from toolenv.hazards.base import Instance, Site, Subject, checked_mode
+from toolenv.hazards.settings import BESIDE, Setting
 from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
 from toolenv.kernel.protocol import Slot
 from toolenv.seeding import mix
@@ -37,6 +38,11 @@ _CAUSES: Mapping[str, tuple[str, ...]] = {
     ),
 }
 
+_FAILURES = Setting(
+    f"a whole number from 1 to {MOST_FAILURES}",
+    lambda value: type(value) is int and 1 <= value <= MOST_FAILURES,
+)
+
 
 class ExecutionFailure:
     """Timeouts, connection errors, runtime exceptions and parsing failures; transient or persistent."""
@@ -49,6 +55,10 @@ class ExecutionFailure:
             ("persistent", "which do not end, while another tool tells the same"),
         )
         for cause in _CAUSES
+    }
+    settings: Mapping[str, Mapping[str, Setting]] = {
+        **{f"transient-{cause}": {"failures": _FAILURES, "also": BESIDE["also"]} for cause in _CAUSES},
+        **{f"persistent-{cause}": {} for cause in _CAUSES},
     }
     needs = "the solution calls no tool that works"
 

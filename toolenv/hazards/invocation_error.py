@@ -15,6 +15,7 @@ from toolenv.arguments import check_arguments
 from toolenv.hazards.base import Instance, Site, Subject, checked_mode
 from toolenv.hazards.forms import is_number, shown_again, value_of
 from toolenv.hazards.newer_names import newer_name
+from toolenv.hazards.settings import ANY, NAME, PARAMETER, Setting
 from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
 from toolenv.kernel.protocol import Slot
 from toolenv.schema import type_names
@@ -37,6 +38,14 @@ class InvocationError:
         "defaulted": "a parameter arrives with a default instead of its value",
         "truncated": "a text is cut short, an array to its first item",
         "rejected": "the request layer refuses a parameter under its documented name",
+    }
+    settings: Mapping[str, Mapping[str, Setting]] = {
+        "dropped": {"name": PARAMETER, "other": NAME},
+        "renamed": {"name": PARAMETER, "other": PARAMETER},
+        "coerced": {"name": PARAMETER},
+        "defaulted": {"name": PARAMETER, "other": NAME, "default": ANY},
+        "truncated": {"name": PARAMETER},
+        "rejected": {"name": PARAMETER, "other": NAME},
     }
     needs = "no call of the solution has an argument that could be misdelivered"
 

@@ -26,7 +26,8 @@ from typing import Any
 from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
 from toolenv.hashed_json import expect_fields, read_json, sealed, unsealed
 from toolenv.hazards.base import Instance
-from toolenv.hazards.witness import Stored, restored
+from toolenv.hazards.checks import check_instance
+from toolenv.hazards.witness import Stored, check_stored, restored
 from toolenv.task import Reference, Score, Task
 from toolenv.trace import Trace
 from toolenv.types import Action
@@ -53,16 +54,18 @@ class ProvedInstance:
         instance: what is armed.
         witness: decisions that succeed under it, as :mod:`toolenv.hazards.witness` stores them.
         extra_calls: the recovery cost: how many calls more than the clean solution makes.
+        place: the file and task it was read from, for errors.
     """
 
     instance: Instance
     witness: Stored
     extra_calls: int
+    place: str = field(default="", compare=False)
 
     def recoverable(self, task: Task) -> Task:
         """The task with its witness as solution; without one, nobody knows how to recover."""
         flags = task.flags if self.witness else task.flags | {"no_reference"}
-        reference = RecoveryReference(task.reference, self.witness, self.instance)
+        reference = RecoveryReference(task.reference, self.witness, self.instance, self.place)
         return replace(task, reference=reference, flags=flags)
 
     def to_json(self) -> dict[str, Any]:
@@ -83,7 +86,7 @@ class ProvedInstance:
         """Read an entry back; ``where`` names it in errors.
 
         Raises:
-            DataCorruptError: a field is missing or of another type.
+            DataCorruptError: a field is missing or of another type, or says what no hazard can be.
         """
         where = f"{where}, task {task_id!r}"
         if not isinstance(data, dict):
@@ -92,7 +95,9 @@ class ProvedInstance:
         instance = Instance(
             task_id, data["hazard"], data["mode"], data["tool"], data["seed"], data["parameters"]
         )
-        return cls(instance, tuple(data["witness"]), data["extra_calls"])
+        check_instance(instance, where)
+        check_stored(data["witness"], where)
+        return cls(instance, tuple(data["witness"]), data["extra_calls"], where)
 
 
 @dataclass(frozen=True)
@@ -121,15 +126,15 @@ class HazardManifest:
             raise UnknownNameError("hazard_seed", str(seed), known, where=f"{self.suite}-{self.condition}")
         return found
 
-    def check(self, suite: str, condition: str) -> None:
-        """Refuse to serve for another suite or condition.
+    def check(self, suite: str, condition: str, where: str) -> None:
+        """Refuse to serve for another suite or condition; ``where`` names the file in errors.
 
         Raises:
             DataCorruptError: it was made for another.
         """
         if (self.suite, self.condition) != (suite, condition):
             raise DataCorruptError(
-                f"these are hazards of {self.suite}-{self.condition}, not of {suite}-{condition}"
+                f"{where}: these are hazards of {self.suite}-{self.condition}, not of {suite}-{condition}"
             )
 
     def choose(
@@ -190,10 +195,13 @@ class HazardManifest:
         data = unsealed(data, MANIFEST_VERSION, where)
         expect_fields(data, _FIELDS, where)
         expect_fields(data["tasks"], dict.fromkeys(data["tasks"], list), where)
+        expect_fields(data["excluded"], dict.fromkeys(data["excluded"], str), f"{where}: excluded")
         tasks = {
             task: tuple(ProvedInstance.from_json(task, entry, where) for entry in entries)
             for task, entries in data["tasks"].items()
         }
+        for task, proved in tasks.items():
+            _check_task(task, proved, data["excluded"], where)
         return cls(
             data["suite"], data["condition"], data["data"], data["provenance"], tasks, data["excluded"]
         )
@@ -207,11 +215,13 @@ class RecoveryReference:
         truth: the task's reference; it alone judges.
         witness: the solution under the hazard, as stored.
         instance: what is armed.
+        place: where the witness was read from, for errors.
     """
 
     truth: Reference
     witness: Stored
     instance: Instance | None = None
+    place: str = field(default="", compare=False)
 
     def score(self, trace: Trace) -> Score:
         """The verdict of the task's own reference."""
@@ -223,14 +233,32 @@ class RecoveryReference:
         return None if tell is None else tell(trace)
 
     def solution(self) -> tuple[Action, ...]:
-        """The witness."""
-        return restored(self.witness, self.truth.solution())
+        """The witness.
+
+        Raises:
+            DataCorruptError: it was made for another solution.
+        """
+        try:
+            return restored(self.witness, self.truth.solution())
+        except DataCorruptError as error:
+            raise DataCorruptError(f"{self.place}: {error}") from error
 
 
 def as_shipped(task: Task) -> Task:
     """A task with its own truth, as its suite knows it."""
     found = task.reference
     return replace(task, reference=found.truth) if isinstance(found, RecoveryReference) else task
+
+
+def _check_task(task: str, proved: Sequence[ProvedInstance], excluded: Collection[str], where: str) -> None:
+    """A task has an entry per seed or a reason, never both."""
+    seeds = [one.instance.seed for one in proved]
+    if not seeds:
+        raise DataCorruptError(f"{where}: task {task!r} has no entry; list it as excluded")
+    if task in excluded:
+        raise DataCorruptError(f"{where}: task {task!r} is armed and excluded at once")
+    if len(set(seeds)) < len(seeds):
+        raise DataCorruptError(f"{where}: task {task!r} has several entries of one seed: {sorted(seeds)}")
 
 
 def _lines(data: Mapping[str, Any]) -> str:

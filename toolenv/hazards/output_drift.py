@@ -19,6 +19,7 @@ from toolenv.hazards.forms import (
     last_name,
     renamed,
 )
+from toolenv.hazards.settings import FIELD_PATH, NAME, NAMES, PATH, Setting
 from toolenv.hazards.sites import UsedPart, used_parts
 from toolenv.kernel.perturbed import Hazard
 from toolenv.plan import Path
@@ -39,6 +40,13 @@ class OutputDrift:
         "nesting": "a value stands one level deeper than documented",
         "aliases": "keys are spelled in another style",
         "non-canonical": "a value is written in another form: +1,250.5, 5 March 2024, quoted text",
+    }
+    settings: Mapping[str, Mapping[str, Setting]] = {
+        "wrapping": {},
+        "units": {"path": PATH, "unit": NAME},
+        "nesting": {"path": FIELD_PATH},
+        "aliases": {"names": NAMES},
+        "non-canonical": {"path": PATH},
     }
     needs = "no later argument and no answer depends on a part of a tool's result"
 

@@ -12,12 +12,16 @@ from typing import Any
 from toolenv.hazards.base import Instance, OutputHazard, Site, Subject, checked_mode
 from toolenv.hazards.forms import changed_at, generic, is_number, last_name, renamed
 from toolenv.hazards.newer_names import newer_name
+from toolenv.hazards.settings import FIELD_PATH, NAME, OTHER_NAMES, PARAMETER, PATH, Setting
 from toolenv.hazards.sites import UsedPart, used_parts
 from toolenv.kernel.perturbed import Answer, Hazard, Perturbed
 from toolenv.kernel.protocol import Slot
 from toolenv.plan import EACH, Path
 from toolenv.types import ToolCall, ToolResult, ToolSpec
 from toolenv.units import MULTIPLES, convert
+
+_UNIT = NAME._replace(known=lambda given: MULTIPLES)
+_TARGET = NAME._replace(known=lambda given: MULTIPLES[given["unit"]])
 
 
 class SpecificationDrift:
@@ -30,6 +34,13 @@ class SpecificationDrift:
         "output-shape": "an object comes as pairs of field and value, a table as columns and rows",
         "shifted-units": "a number counts another unit than documented, which the result names",
         "renamed-parameter": "the documentation has an old name of a parameter",
+    }
+    settings: Mapping[str, Mapping[str, Setting]] = {
+        "renamed-field": {"names": OTHER_NAMES},
+        "changed-type": {"path": PATH},
+        "output-shape": {},
+        "shifted-units": {"path": FIELD_PATH, "unit": _UNIT, "target": _TARGET},
+        "renamed-parameter": {"name": PARAMETER, "documented": NAME},
     }
     needs = "no result that something depends on is documented, and no call has an argument to rename"
 

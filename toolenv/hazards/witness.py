@@ -10,9 +10,10 @@ text. What no call of the solution explains stands there as ``[TOOL, ARGUMENTS]`
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
 
+from toolenv.errors import DataCorruptError, UnknownNameError
 from toolenv.types import NO_TOKENS, Action, Message, ToolCall, ToolCalls
 
 Stored: TypeAlias = tuple[Any, ...]
@@ -26,7 +27,11 @@ def stored(witness: Sequence[Action], solution: Sequence[Action]) -> Stored:
 
 
 def restored(witness: Stored, solution: Sequence[Action]) -> tuple[Action, ...]:
-    """The decisions of a stored witness."""
+    """The decisions of a stored witness.
+
+    Raises:
+        DataCorruptError: it repeats what the solution does not have.
+    """
     calls, words = _calls(solution), _words(solution)
     return tuple(_action(decision, calls, words) for decision in witness)
 
@@ -97,18 +102,21 @@ def _same(one: Any, other: Any) -> bool:
 
 def _action(decision: Any, calls: Sequence[ToolCall], words: Sequence[str]) -> Action:
     if isinstance(decision, Mapping):
-        text = words[decision["repeat"]] if "repeat" in decision else decision["say"]
+        repeats = "repeat" in decision
+        text = _nth("message", words, decision["repeat"]) if repeats else decision["say"]
         return Message(text, usage=NO_TOKENS)
     return ToolCalls(tuple(_made(told, calls) for told in decision), usage=NO_TOKENS)
 
 
 def _made(told: Any, calls: Sequence[ToolCall]) -> ToolCall:
     if isinstance(told, int):
-        return ToolCall(calls[told].name, calls[told].arguments)
+        known = _nth("call", calls, told)
+        return ToolCall(known.name, known.arguments)
     if isinstance(told, list):
         return ToolCall(told[0], told[1])
-    known = calls[told["call"]]
+    known = _nth("call", calls, told["call"])
     names, arguments = told.get("names", {}), dict(known.arguments)
+    _expect_arguments((*names, *told.get("swap", ()), *told.get("json", ())), arguments, told["call"])
     for one, other in [told["swap"]] if "swap" in told else ():
         arguments[one], arguments[other] = arguments[other], arguments[one]
     for name in told.get("json", ()):
@@ -116,3 +124,74 @@ def _made(told: Any, calls: Sequence[ToolCall]) -> ToolCall:
     return ToolCall(
         told.get("tool", known.name), {names.get(name, name): item for name, item in arguments.items()}
     )
+
+
+_Item = TypeVar("_Item")
+
+
+def _nth(what: str, items: Sequence[_Item], number: int) -> _Item:
+    if number >= len(items):
+        there = f"those from 0 to {len(items) - 1}" if items else "none"
+        raise DataCorruptError(f"the witness repeats {what} {number} of the solution, which has {there}")
+    return items[number]
+
+
+def _expect_arguments(names: Collection[str], known: Collection[str], number: int) -> None:
+    for name in names:
+        if name not in known:
+            unknown = UnknownNameError("argument", name, known, where=f"call {number} of the solution")
+            raise DataCorruptError(f"the witness: {unknown}")
+
+
+# ---- the stored form ----
+
+
+def check_stored(witness: Sequence[Any], where: str) -> None:
+    """Refuse what is no witness in its stored form.
+
+    Args:
+        witness: what a file has for one.
+        where: names file and task in errors.
+
+    Raises:
+        DataCorruptError: names the decision.
+    """
+    for at, decision in enumerate(witness):
+        if not _is_decision(decision):
+            raise DataCorruptError(
+                f"{where}: witness[{at}] is {decision!r:.80}, expected a list of calls, {{'say': TEXT}} "
+                "or {'repeat': NUMBER}"
+            )
+
+
+def _is_decision(decision: Any) -> bool:
+    if isinstance(decision, list):
+        return decision != [] and all(map(_is_told, decision))
+    if not isinstance(decision, dict) or len(decision) != 1:
+        return False
+    return _is_number(decision["repeat"]) if "repeat" in decision else isinstance(decision.get("say"), str)
+
+
+def _is_told(told: Any) -> bool:
+    if isinstance(told, dict):
+        return "call" in told and all(name in _FORMS and _FORMS[name](one) for name, one in told.items())
+    if isinstance(told, list):
+        return len(told) == 2 and isinstance(told[0], str) and isinstance(told[1], dict)
+    return _is_number(told)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+_FORMS: Mapping[str, Callable[[Any], bool]] = {
+    "call": _is_number,
+    "tool": lambda value: isinstance(value, str),
+    "names": lambda value: isinstance(value, dict) and _are_texts(list(value.values())),
+    "swap": lambda value: _are_texts(value) and len(value) == 2,
+    "json": _are_texts,
+}

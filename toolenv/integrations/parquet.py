@@ -1,8 +1,8 @@
 """Episodes as a Parquet file: one row an episode, for pandas, polars, DuckDB and the like.
 
-Needs pyarrow, the extra ``parquet``. The columns are ``run``, the hash of the run's
-configuration, and the fields of :class:`toolenv.episode.Episode`. Facts of several parts are structs or,
-where the parts differ between episodes, JSON text.
+Needs pyarrow, the extra ``parquet``. The columns are the fields of :class:`Origin` and of
+:class:`toolenv.episode.Episode`. Facts of several parts are structs or, where the parts differ between
+episodes, JSON text.
 """
 
 from __future__ import annotations
@@ -13,13 +13,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from toolenv.episode import Episode
 from toolenv.errors import StoreError, UsageError
 
-Record: TypeAlias = tuple[str, Episode, Any]
-"""The hash of a run's configuration, an episode of it, and the episode's trace as plain JSON or ``None``."""
+
+class Origin(NamedTuple):
+    """Which run an episode is of.
+
+    Attributes:
+        folder: its directory: what tells it from other runs of the same configuration.
+        run: the hash of its configuration.
+        toolenv: the version that played it; ``None`` if the run does not say.
+    """
+
+    folder: str
+    run: str = ""
+    toolenv: str | None = None
+
+
+Record: TypeAlias = tuple[Origin, Episode, Any]
+"""Where an episode is from, the episode, and its trace as plain JSON or ``None``."""
 
 ROWS = 20_000
 """Rows in a group, at most: what is in memory at a time."""
@@ -29,7 +44,7 @@ ROWS_WITH_TRACES = 2_000
 _TEXT, _WHOLE, _NUMBER, _TRUTH, _TEXTS, _JSON = "string", "int64", "double", "bool", "texts", "json"
 
 COLUMNS: Mapping[str, str | Mapping[str, str]] = {
-    "run": _TEXT,
+    **dict.fromkeys(Origin._fields, _TEXT),
     "env": _TEXT,
     "agent": _TEXT,
     "task_id": _TEXT,
@@ -128,8 +143,8 @@ def _write_group(writer: Any, pyarrow: Any, schema: Any, group: list[dict[str, A
 
 
 def _row(record: Record, traces: bool) -> dict[str, Any]:
-    run, episode, trace = record
-    plain = {"run": run, **episode.to_json()}
+    origin, episode, trace = record
+    plain = {**origin._asdict(), **episode.to_json()}
     row = {name: _cell(plain[name], kind) for name, kind in COLUMNS.items()}
     return {**row, "trace": _json(trace)} if traces else row
 

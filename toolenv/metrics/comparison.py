@@ -12,6 +12,7 @@ from toolenv.metrics.paired import PairCounts, mcnemar, mean_difference, paired_
 from toolenv.metrics.registry import Kind
 from toolenv.metrics.select import correct, rate, task_key
 from toolenv.metrics.stats import Estimate, grouped_mean, mean_estimate, no_data
+from toolenv.types import Label
 
 EpisodePair: TypeAlias = tuple[Episode, Episode]
 
@@ -59,40 +60,40 @@ class Quantity(NamedTuple):
     Attributes:
         name, title: the metric's.
         kind: ``rate``, or the unit of a mean.
-        of: its value in an episode; ``None`` where it has none.
+        over: the labels of the tasks that it has a meaning in.
+        known: its value in an episode of those; ``None`` where it has none.
     """
 
     name: str
     title: str
     kind: Kind
-    of: Callable[[Episode], bool | float | None]
+    over: frozenset[Label]
+    known: Callable[[Episode], bool | float | None]
+
+    def of(self, episode: Episode) -> bool | float | None:
+        """Its value in an episode; ``None`` where it has none."""
+        return self.known(episode) if episode.label in self.over else None
 
 
-def _when_feasible(value: Callable[[Episode], bool | None]) -> Callable[[Episode], bool | None]:
-    return lambda one: value(one) if one.label == "feasible" else None
-
-
-def _when_infeasible(value: Callable[[Episode], bool | None]) -> Callable[[Episode], bool | None]:
-    return lambda one: value(one) if one.label == "infeasible" else None
-
+_FEASIBLE: frozenset[Label] = frozenset({"feasible"})
+_INFEASIBLE: frozenset[Label] = frozenset({"infeasible"})
+_ANY = _FEASIBLE | _INFEASIBLE
 
 QUANTITIES: tuple[Quantity, ...] = (
-    Quantity("sr", "SR", "rate", _when_feasible(lambda one: one.success)),
-    Quantity("accuracy", "Accuracy", "rate", _when_feasible(lambda one: one.accurate)),
-    Quantity("fcr_strict", "FCR strict", "rate", _when_infeasible(lambda one: one.decision == "feasible")),
+    Quantity("sr", "SR", "rate", _FEASIBLE, lambda one: one.success),
+    Quantity("accuracy", "Accuracy", "rate", _FEASIBLE, lambda one: one.accurate),
+    Quantity("fcr_strict", "FCR strict", "rate", _INFEASIBLE, lambda one: one.decision == "feasible"),
     Quantity(
-        "fcr_lenient", "FCR lenient", "rate", _when_infeasible(lambda one: one.lenient_decision == "feasible")
+        "fcr_lenient", "FCR lenient", "rate", _INFEASIBLE, lambda one: one.lenient_decision == "feasible"
     ),
-    Quantity(
-        "false_stop_rate", "False stop", "rate", _when_feasible(lambda one: one.decision == "infeasible")
-    ),
-    Quantity("fass", "FASS", "rate", correct),
-    Quantity("tokens", "Tokens", "tokens", lambda one: one.tokens),
-    Quantity("calls", "Calls", "calls", lambda one: one.calls),
+    Quantity("false_stop_rate", "False stop", "rate", _FEASIBLE, lambda one: one.decision == "infeasible"),
+    Quantity("fass", "FASS", "rate", _ANY, correct),
+    Quantity("tokens", "Tokens", "tokens", _ANY, lambda one: one.tokens),
+    Quantity("calls", "Calls", "calls", _ANY, lambda one: one.calls),
 )
 """What ``toolenv compare`` compares: the metrics of these names, episode by episode."""
 
-ACHIEVED = Quantity("achieved", "V", "rate", _when_feasible(lambda one: one.achieved))
+ACHIEVED = Quantity("achieved", "V", "rate", _FEASIBLE, lambda one: one.achieved)
 """V: accuracy where the suite tells it apart, success elsewhere."""
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from toolenv.episode import Episode
-from toolenv.metrics.registry import Metric
+from toolenv.metrics.registry import Kind, Metric
 from toolenv.metrics.stats import Estimate
 from toolenv.types import Label
 
@@ -56,10 +56,18 @@ def covered(estimate: Estimate, metric: Metric, labels: Mapping[Label, int], abs
         return estimate
     valid = sum(number for label, number in labels.items() if label in metric.over)
     lost = sum(number for possible, number in absent.items() if possible & metric.over)
-    if lost == 0 or valid / (valid + lost) >= COVERAGE_FLOOR:
-        return estimate
+    return estimate if is_enough(valid, lost) else withheld(estimate, metric.kind, lost)
+
+
+def is_enough(valid: int, lost: int) -> bool:
+    """Whether a point may rest on ``valid`` episodes where ``lost`` others have no outcome."""
+    return lost == 0 or valid / (valid + lost) >= COVERAGE_FLOOR
+
+
+def withheld(estimate: Estimate, kind: Kind, lost: int) -> Estimate:
+    """The form without a point: a rate has worst-case bounds, a mean has none."""
     low = high = math.nan
-    if metric.kind == "rate":
+    if kind == "rate":
         count = estimate.count or 0
         low, high = count / (estimate.n + lost), (count + lost) / (estimate.n + lost)
     return replace(estimate, value=math.nan, low=low, high=high, method="worst case", withheld=True)

@@ -32,9 +32,12 @@ def first_action_other(episodes: Iterable[Episode]) -> Estimate:
     return _first(episodes, "other")
 
 
-@metric("First: stop", "rate", "feasible", table="recovery")
+@metric("First: end", "rate", "feasible", table="recovery")
 def first_action_stop(episodes: Iterable[Episode]) -> Estimate:
-    """The share of first actions after the first failed call that end the episode, in a stop or an answer."""
+    """The share of first actions after the first failed call that end the episode, in a stop or an answer.
+
+    Direct termination in the paper's words; not how often an agent said that it stops.
+    """
     return _first(episodes, "stop")
 
 

@@ -16,6 +16,7 @@ from toolenv.metrics.comparison import QUANTITIES, Comparison, Quantity, compare
 from toolenv.metrics.coverage import unresolved, with_coverage
 from toolenv.metrics.gap import Outcomes, gap_closed
 from toolenv.metrics.outcomes import invalid_counts
+from toolenv.metrics.paired_coverage import Played, covered_comparison
 from toolenv.metrics.registry import catalogue
 from toolenv.metrics.stats import Estimate, no_data
 from toolenv.report.serial import estimate_to_json
@@ -56,6 +57,7 @@ class ArmRow:
         recovered: how many of those succeeded.
         success_rate: SR over all; withheld below 90% coverage.
         comparison: success in the arm against the baseline, paired; ``None`` of the baseline.
+            Withheld below 90% of the pairs.
         closed: the share of the gap between baseline and oracle that the arm closes.
     """
 
@@ -159,9 +161,14 @@ def _row(run: ArmRun, base: ArmRun, told: Mapping[str, Sequence[Episode]]) -> Ar
         went_on=sum(run.header["planned"].values()) if goes_on else 0,
         recovered=sum(one.success is True for one in run.episodes) if goes_on else 0,
         success_rate=with_coverage(sr(episodes), sr, episodes, unresolved(episodes, planned)),
-        comparison=None if run.arm == BASELINE else compare(match(episodes, told[BASELINE])[0], SUCCESS),
+        comparison=None if run.arm == BASELINE else _less_baseline(episodes, told[BASELINE], planned),
         closed=_closed(run.arm, told),
     )
+
+
+def _less_baseline(episodes: Sequence[Episode], base: Sequence[Episode], planned: int) -> Comparison:
+    found = compare(match(episodes, base)[0], SUCCESS)
+    return covered_comparison(found, SUCCESS, Played(episodes, planned), Played(base, planned))
 
 
 def _closed(arm: str, told: Mapping[str, Sequence[Episode]]) -> Estimate:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolenv.errors import UsageError
 from toolenv.metrics.comparison import QUANTITIES, Comparison, Matching, Quantity, compare, match
+from toolenv.metrics.paired_coverage import WITHHELD, Played, covered_comparison
 from toolenv.report.collect import Group, Pair, Run, collect, differing
 from toolenv.report.format import difference_cell, p_value
 from toolenv.report.safe import safe_line
@@ -45,7 +46,7 @@ class ComparisonRow:
     Attributes:
         first, second: who.
         matching: how many pairs there are, and what has no partner.
-        quantities: those with data, by metric name.
+        quantities: those with data, by metric name; withheld below 90% of the pairs.
         differing: the settings in which the runs differ, each with its values.
     """
 
@@ -101,7 +102,8 @@ def _matching(what: str, first: Iterable[str], second: Iterable[str]) -> list[tu
 
 def _row(first: Group, second: Group) -> ComparisonRow:
     pairs, matching = match(first.episodes, second.episodes)
-    found = {one.name: compare(pairs, one) for one in QUANTITIES}
+    sides = [Played(group.episodes, group.planned) for group in (first, second)]
+    found = {one.name: covered_comparison(compare(pairs, one), one, *sides) for one in QUANTITIES}
     return ComparisonRow(
         _side(first),
         _side(second),
@@ -118,7 +120,7 @@ def _side(group: Group) -> Side:
 
 
 def comparisons_to_json(rows: Iterable[ComparisonRow]) -> dict[str, Any]:
-    """``{"comparisons": [{"first", "second", "matched", "unpaired", "metrics": {NAME: {…}}, …}, …]}``."""
+    """``{"comparisons": [{"first", "second", "matched", "metrics": {NAME: {…}}, "notes", …}, …]}``."""
     return {"comparisons": [_row_to_json(row) for row in rows]}
 
 
@@ -129,6 +131,7 @@ def _row_to_json(row: ComparisonRow) -> dict[str, Any]:
         **matching_to_json(row.matching),
         "differing": {name: list(values) for name, values in row.differing.items()},
         "metrics": {name: comparison_to_json(one) for name, one in row.quantities.items()},
+        "notes": list(_notes(row)),
     }
 
 
@@ -176,12 +179,20 @@ def _cells(quantity: Quantity, found: Comparison) -> Iterator[Text | str]:
     yield "\n".join(f"{number:,}" for number in numbers)
 
 
+def _is_withheld(row: ComparisonRow, quantity: Quantity) -> bool:
+    found = row.quantities.get(quantity.name)
+    return found is not None and found.difference.withheld
+
+
 def _notes(row: ComparisonRow) -> Iterator[str]:
     matching = row.matching
     yield (
         f"{matching.pairs:,} pairs of episodes, by task and trial; {matching.only_first:,} valid episodes "
         f"of A and {matching.only_second:,} of B have no valid partner and are left out"
     )
+    withheld = [one.title for one in QUANTITIES if _is_withheld(row, one)]
+    if withheld:
+        yield f"{', '.join(withheld)}: {WITHHELD}"
     if matching.other_seeds:
         yield f"{matching.other_seeds:,} of the pairs were played with different seeds"
     if row.differing:

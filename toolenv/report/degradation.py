@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from toolenv.facts.exposure import UNARMED
 from toolenv.metrics.comparison import ACHIEVED, Comparison, Matching, compare, match
+from toolenv.metrics.paired_coverage import WITHHELD, Played, covered_comparison
 from toolenv.report.collect import Group, Pair, differing, parts_of
 
 OF_HAZARDS_ALONE = frozenset({"hazards", "hazard_seed"})
@@ -21,7 +22,8 @@ class Degradation:
         clean, hazard, agent: the env ids, and the agent.
         metric: what V is: ``accuracy``, or ``sr`` where the suite does not tell accuracy apart.
         matching: how many pairs there are, and what has no partner.
-        comparison: V of the clean condition, of the hazard condition, and their difference.
+        comparison: V of the clean condition, of the hazard condition, and their difference; withheld below
+            90% of the pairs.
         privileged: whether the agent was told the truth.
         differing: the settings in which the runs differ; where there are any, nothing is compared.
     """
@@ -61,7 +63,11 @@ def _degradation(clean: Group, hazard: Group) -> Degradation:
         agent=hazard.pair[1],
         metric="accuracy" if accurate else "sr",
         matching=matching,
-        comparison=compare(pairs, ACHIEVED),
+        comparison=covered_comparison(
+            compare(pairs, ACHIEVED),
+            ACHIEVED,
+            *(Played(side.episodes, side.planned) for side in (clean, hazard)),
+        ),
         privileged=hazard.privileged,
         differing=unlike,
     )
@@ -78,3 +84,5 @@ def degradation_notes(rows: Iterable[Degradation]) -> Iterator[str]:
                 f"{row.hazard}, {row.agent}: {row.matching.only_second:,} of its valid episodes have no "
                 "partner in the clean condition and are left out of the degradation."
             )
+        if row.comparison.difference.withheld:
+            yield f"{row.hazard}, {row.agent}: {WITHHELD}."

@@ -38,10 +38,12 @@ def sentence(estimate: Estimate, kind: Kind) -> str:
 
 def difference_cell(estimate: Estimate, kind: Kind) -> Cell:
     """A difference as ``+12.5``, ``+3.1 to +21.4``, ``n=445``; of rates in percentage points."""
-    if math.isnan(estimate.value):
-        return Cell("–", "", "n=0")
     low, high = (_signed(bound, kind) for bound in (estimate.low, estimate.high))
     interval = "" if math.isnan(estimate.low) else f"{low} to {high}"
+    if estimate.withheld:
+        return Cell("withheld", f"[{interval}]" if interval else "", f"n={estimate.n:,}")
+    if math.isnan(estimate.value):
+        return Cell("–", "", "n=0")
     return Cell(_signed(estimate.value, kind), interval, f"n={estimate.n:,}")
 
 

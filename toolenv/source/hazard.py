@@ -7,11 +7,15 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
-from toolenv.hazards.manifest import HazardManifest, ProvedInstance
+from toolenv.errors import DataCorruptError, UsageError
+from toolenv.hashed_json import given_path
+from toolenv.hazards.base import Instance
+from toolenv.hazards.checks import check_fit
+from toolenv.hazards.manifest import HazardManifest
+from toolenv.masks import check_ids
 from toolenv.source.conditions import DRAWN
 from toolenv.source.task_source import TaskSource
-from toolenv.suite import BringsHazards, Suite, hazard_manifests
+from toolenv.suite import OWN_MODE, BringsHazards, Suite, hazard_manifests
 from toolenv.task import Task
 
 
@@ -37,10 +41,14 @@ def hazard_source(
 
     Raises:
         UsageError: a task that is wanted has no instance; the message says why.
-        DataCorruptError: the manifest is of another suite or condition, or of a tool that a task lacks.
+        DataCorruptError: the manifest is of another suite or condition, or of a task, tool or parameter that
+            is not there.
     """
-    found = _found(suite, condition, manifest)
-    found.check(suite.name, condition)
+    found, where = _found(suite, condition, manifest)
+    found.check(suite.name, condition, where)
+    if manifest is not None:
+        _check_data(found, suite, where)
+    check_ids((*found.tasks, *found.excluded), clean, suite, where)
     # An instance is proved for one answer: it says nothing of a corrected one.
     uncorrected = [task_id for task_id, task in clean.items() if "corrected" not in task.flags]
     for task_id in wanted or ():
@@ -48,7 +56,8 @@ def hazard_source(
             raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: its answer is corrected")
     proved = found.choose(uncorrected, wanted, seed)
     for task_id, one in proved.items():
-        _check_tool(clean[task_id], one, f"{suite.name}-{condition}")
+        _check_own(one.instance, suite, where)
+        check_fit(one.instance, clean[task_id], where)
     feasible = {task_id: one.recoverable(clean[task_id]) for task_id, one in proved.items()}
     lost = {task_id: replace(task, label="infeasible") for task_id, task in feasible.items()}
     return TaskSource(
@@ -63,18 +72,37 @@ def hazard_source(
     )
 
 
-def _check_tool(task: Task, proved: ProvedInstance, where: str) -> None:
-    """Refuse a hazard on a tool that the task does not have: it would never fire."""
-    names = {tool.name for tool in task.tools}
-    if proved.instance.tool not in names:
-        unknown = UnknownNameError("tool", proved.instance.tool, names, where=f"task {task.id!r}")
-        raise DataCorruptError(f"hazard manifest of {where}: {unknown}")
+def _check_data(found: HazardManifest, suite: Suite, where: str) -> None:
+    """Refuse hazards proved on other data: its tasks of the same ids may be other tasks."""
+    own = suite.masks(suite.default_subset).data
+    if found.data != own:
+        raise DataCorruptError(
+            f"{where}: hazards proved on data {found.data!r}; {suite.name} here has {own!r}"
+        )
 
 
-def _found(suite: Suite, condition: str, manifest: str | Path | None) -> HazardManifest:
+def _check_own(instance: Instance, suite: Suite, where: str) -> None:
+    """Refuse perturbed tools that the data set does not have."""
+    if instance.mode != OWN_MODE:
+        return
+    if not isinstance(suite, BringsHazards) or not _is_brought(instance, suite):
+        raise DataCorruptError(
+            f"{where}: task {instance.task_id!r} has no tools of {suite.name}'s own perturbed by "
+            f"{instance.hazard}, as mode {OWN_MODE!r} needs"
+        )
+
+
+def _is_brought(instance: Instance, suite: BringsHazards) -> bool:
+    known = instance.hazard in suite.own_hazards
+    return known and instance.task_id in suite.hazard_manifest(instance.hazard).tasks
+
+
+def _found(suite: Suite, condition: str, manifest: str | Path | None) -> tuple[HazardManifest, str]:
+    """The manifest, and what errors call it."""
     if manifest is None and isinstance(suite, BringsHazards):
-        return suite.hazard_manifest(condition)
-    return _manifest(hazard_manifests(suite)[condition] if manifest is None else Path(manifest))
+        return suite.hazard_manifest(condition), f"hazard manifest of {suite.name}-{condition}"
+    path = hazard_manifests(suite)[condition] if manifest is None else given_path("hazards", manifest)
+    return _manifest(path), str(path)
 
 
 def _manifest(path: Path) -> HazardManifest:

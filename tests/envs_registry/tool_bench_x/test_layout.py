@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from envs_registry.tool_bench_x import tree
 from envs_registry.tool_bench_x.hints import hint_text, hinted_tools
 from envs_registry.tool_bench_x.layout import HAZARDS, Key, hazard_of, records_in, segment
 from envs_registry.tool_bench_x.load import load
@@ -18,6 +20,7 @@ from tests.support.tool_bench_x import write_tree
 from toolenv.errors import DataCorruptError, DataMissingError
 
 FILE = Path("tasks/sequential/travel/fares.json")
+NESTED = functools.reduce(lambda inner, _: {"x": inner}, range(100), 1)
 RECORD = {"id": "task_1", "user_prompt": "q", "tools_used": ["a"], "final_answer": "124"}
 
 
@@ -60,14 +63,45 @@ def test_what_is_tolerated(change: dict[str, Any], field: str, value: Any) -> No
         ({"final_answer": None}, "'expected_answer' or 'final_answer' is missing"),
         ({"final_answer": True}, "'final_answer' is True"),
         ({"final_answer": ["a"]}, "expected str or int or float"),
-        ({"final_answer": float("nan")}, "'final_answer' is nan"),
-        ({"final_answer": float("inf")}, "'final_answer' is inf"),
+        ({"final_answer": float("nan")}, "'final_answer': nan is no JSON number"),
+        ({"final_answer": float("inf")}, "'final_answer': inf is no JSON number"),
+        ({"final_answer": 10**2000}, "'final_answer': an integer of more than 4096 bits"),
+        (
+            {"user_prompt": "x" * 10_000_000},
+            r"'user_prompt': longer than 1000000 characters in all \(10,000,000 characters\)",
+        ),
+        ({"tools_used": ["a", "a" * 2_000_000]}, "'tools_used': longer than 1000000 characters in all"),
+        ({"id": "x" * 201}, "'id' has 201 characters, expected 1 to 200"),
+        ({"id": "  "}, "'id' has 0 characters"),
+        ({"distractors": ["b", "a"]}, "'distractors' has 'a', which 'tools_used' has too"),
+        ({"distractors": [3]}, r"distractors\[0\] is 3, expected a tool's name"),
+        ({"distractors": "b"}, "'distractors' is 'b', expected a list"),
+        (
+            {"reference_calls": [{"tool": "aa"}]},
+            r"unknown tool 'aa' in reference_calls\[0\]; did you mean 'a'",
+        ),
+        (
+            {"reference_calls": [{"tool": "a", "arguments": NESTED}]},
+            "'reference_calls': nested more than 64 le",
+        ),
+        (
+            {"reference_calls": [{"tool": "a", "arguments": {"x": float("nan")}}]},
+            "'reference_calls': nan is no",
+        ),
+        (
+            {"recovery_calls": {"output-drift": [{"tool": "b"}]}},
+            r"unknown tool 'b' in recovery_calls\['output-",
+        ),
+        ({"recovery_calls": []}, r"'recovery_calls' is \[\], expected an object"),
         ({"tools_used": "a"}, "'tools_used' is 'a', expected a list"),
         ({"tools_used": []}, "'tools_used' is missing or empty"),
         ({"tools_used": ["a", {"name": "b"}]}, r"tools_used\[1\] is"),
         ({"id": None}, "'id' is missing"),
         ({"reference_calls": [{"tool": "a", "arguments": []}]}, r"reference_calls\[0\] is"),
-        ({"recovery_calls": {"drift": []}}, "'recovery_calls' is of 'drift'"),
+        (
+            {"recovery_calls": {"drift": []}},
+            "unknown hazard 'drift' in 'recovery_calls'; did you mean 'output-drift'",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_file_record_and_field(change: dict[str, Any], said: str) -> None:
@@ -123,6 +157,23 @@ def write(path: str, text: str) -> Spoil:
     return spoil
 
 
+CATALOGUE = "tools_exception/exception_hints_catalog.json"
+
+
+def hints(**fields: Any) -> str:
+    return json.dumps({"find_fare::x": fields})
+
+
+def in_a_circle(folder: Path) -> None:
+    path = folder / "tasks/sequential/office/printing.json"
+    path.unlink()
+    path.symlink_to(path)
+
+
+def not_utf_8(path: str) -> Spoil:
+    return lambda folder: (folder / path).write_bytes(b'"\xff"') and None
+
+
 def twice(folder: Path) -> None:
     path = folder / "tasks/sequential/office/printing.json"
     path.write_text(json.dumps(json.loads(path.read_text()) * 2))
@@ -150,6 +201,40 @@ PERTURBED = "tools_exception/sequential"
         (write(f"{PERTURBED}/Weather/travel/fares/task_1.py", ""), "'Weather' names none of the five"),
         (write("tools_exception/exception_hints_catalog.json", "[]"), "holds a list, expected an object"),
         (write(f"{PERTURBED}/Output_Uncertainty/travel/fares/task_2.hints.json", '{"a": 1}'), "'a' is 1"),
+        (
+            write(
+                f"{PERTURBED}/Output_Uncertainty/travel/fares/task_2.hints.json",
+                hints(minimal_prompt_hint=[1]),
+            ),
+            r"task_2\.hints\.json: 'find_fare::x': 'minimal_prompt_hint' is \[1\], expected a string",
+        ),
+        (
+            write(f"{PERTURBED}/Output_Uncertainty/travel/fares/task_2.hints.json", hints(note=float("nan"))),
+            r"task_2\.hints\.json: 'find_fare::x': 'note': nan is no JSON number",
+        ),
+        (
+            write(CATALOGUE, '{"sequential/travel/fares/task_1": {"find_fare::x": 1}}'),
+            r"exception_hints_catalog\.json, 'sequential/travel/fares/task_1': 'find_fare::x' is 1, expec",
+        ),
+        (
+            write(f"{PERTURBED}/Output_Uncertainty/travel/fares/task_2.py", "def find_fare(:"),
+            r"Output_Uncertainty/travel/fares/task_2\.py: SyntaxError",
+        ),
+        (
+            write(f"{PERTURBED}/Output_Uncertainty/travel/fares/task_2.py", "#" * 400_001),
+            r"Output_Uncertainty/travel/fares/task_2\.py: longer than 400000 characters",
+        ),
+        (
+            write(PRINTING, f"def toner_level(printer: {'list[' * 90}int{']' * 90}): pass"),
+            r"task_1\.py: the result is unusable: nested more than 64 levels deep",
+        ),
+        (in_a_circle, r"printing\.json cannot be read"),
+        (not_utf_8("tasks/sequential/office/printing.json"), r"printing\.json, line 1 is not UTF-8"),
+        (not_utf_8(PRINTING), r"task_1\.py cannot be read: 'utf-8' codec can't decode"),
+        (
+            not_utf_8(f"{PERTURBED}/Output_Uncertainty/travel/fares/task_2.py"),
+            r"task_2\.py cannot be read: 'utf",
+        ),
         (twice, r"record 2 \('task_1'\): the same task as .*record 1"),
         (uncategorised, "names none of the five"),
         (write(PRINTING, "def other(): pass"), "has no function 'toner_level', only other"),
@@ -164,7 +249,6 @@ def test_a_spoilt_tree_is_refused_with_the_place(tmp_path: Path, spoil: Spoil, s
         load(folder)
 
 
-CATALOGUE = "tools_exception/exception_hints_catalog.json"
 OUTSIDE: dict[str, Callable[[Path, Path], Any]] = {
     "a link to a file": lambda path, elsewhere: path.symlink_to(elsewhere),
     "a link to nothing": lambda path, _: path.symlink_to("/nonexistent/x"),
@@ -186,6 +270,29 @@ def test_nothing_but_files_of_the_tree_is_read(tmp_path: Path, kind: str, name: 
     said = f"{Path(name).name} (is a link out of|cannot be read: it is no)"
     with pytest.raises(DataCorruptError, match=said):
         load(folder)
+
+
+def test_a_file_too_large_to_be_read_is_named_with_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_tree(tmp_path)
+    monkeypatch.setattr(tree, "LARGEST_FILE", 5000)
+    (folder / PRINTING).write_text("#" * 5001)
+    with pytest.raises(DataCorruptError, match=r"task_1\.py has 5,001 bytes, at most 5,000 are read"):
+        load(folder)
+
+
+def test_text_that_no_file_can_hold_is_mended(tmp_path: Path) -> None:
+    """FIELD-079: a lone surrogate."""
+    folder = write_tree(tmp_path)
+    path = folder / "tasks/sequential/office/printing.json"
+    (record,) = json.loads(path.read_text())
+    path.write_text(json.dumps([{**record, "expected_answer": "\udfff", "user_prompt": "a\ud800"}]))
+    (folder / CATALOGUE).write_text(
+        json.dumps({"sequential/office/printing/task_1": {"x": {"note": "\ud800"}}})
+    )
+    task = next(one for one in load(folder).tasks if "printing" in one.id)
+    assert task.messages[0].content == "a\ufffd"
 
 
 def test_a_tree_behind_a_link_and_links_within_it_are_read(tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ import pytest
 from envs_registry.workflows import SUITE
 from tests.toolenv.cli.command import Command
 from toolenv.episode import Episode
+from toolenv.errors import StoreError
 from toolenv.hazards import hint
 from toolenv.runner.arms import GO_ON
+from toolenv.runner.baseline import Baseline
 from toolenv.runner.reading import EPISODES_FILE, RUN_FILE, read_episodes, read_header, read_rollouts
 from toolenv.source import make_source
 from toolenv.suite import hazard_manifests
@@ -354,6 +356,14 @@ def no_trace(lines: list[dict[str, Any]]) -> None:
     lines[0]["trace"]["steps"] = 5
 
 
+def edited(part: str, name: str, value: Any) -> Edit:
+    def edit(lines: list[dict[str, Any]]) -> None:
+        assert lines[0][part][name] != value
+        lines[0][part][name] = value
+
+    return edit
+
+
 def twice(lines: list[dict[str, Any]]) -> None:
     lines[1] = lines[0]
 
@@ -361,8 +371,25 @@ def twice(lines: list[dict[str, Any]]) -> None:
 @pytest.mark.parametrize(
     ("edit", "said"),
     [
-        (misplaced, r"x/baseline: the trace of task '\S+', seed \d+ is one of task '\S+', seed"),
-        (no_trace, r"x/baseline: no failed episode of task '\S+' with seed \d+ can be read: not a trace"),
+        (misplaced, r"x/baseline: the trace of task '\S+', trial 0 has task_id '\S+', and its run has '\S+'"),
+        (no_trace, r"x/baseline/episodes.jsonl, line 1: not a record: DataCorruptError: not a trace"),
+        (
+            edited("episode", "success", True),
+            r"task '\S+', trial 0 was edited: 'success' is True, and its trace comes to False",
+        ),
+        (edited("episode", "reward", 0.5), r"trial 0 was edited: 'reward' is 0\.5, and its trace comes to "),
+        (
+            edited("episode", "label", "infeasible"),
+            r"trial 0 was edited: 'label' is 'infeasible', and its tr",
+        ),
+        (edited("episode", "calls", 99), r"trial 0 was edited: 'calls' is 99, and its trace comes to \d"),
+        (edited("trace", "max_turns", 3), r"trial 0 has max_turns 3, and its run has \d\d"),
+        (edited("trace", "suite", "BFCL"), r"trial 0 has suite 'BFCL', and its run has 'Workflows'"),
+        (edited("trace", "condition", "clean"), r"has condition 'clean', and its run has 'execution-fai"),
+        (
+            edited("trace", "ending", "truncated"),
+            r"trial 0 was edited: 'reaction' is Reaction\(.*\), and its",
+        ),
         (twice, r"x/baseline holds two episodes \('ToolFeas/Workflows-"),
     ],
 )
@@ -377,6 +404,27 @@ def test_an_edited_baseline_is_refused_with_its_place(
     ended = study(toolenv, "x", arms=("--arm", "tts"))
     assert ended.code == 2
     assert re.search(said, ended.err)
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (misplaced, r"x/baseline: the trace of task '\S+', seed \d+ is one of task '\S+', seed"),
+        (no_trace, r"x/baseline: no failed episode of task '\S+' with seed \d+ can be read: not a trace"),
+    ],
+)
+def test_a_baseline_edited_while_arms_go_on_from_it_is_refused(
+    toolenv: Command, place: Path, edit: Edit, said: str
+) -> None:
+    ok(toolenv, "x", arms=("--arm", "baseline"))
+    path = place / "x/baseline" / EPISODES_FILE
+    baseline = Baseline(place / "x/baseline")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    episode = lines[0]["episode"]
+    edit(lines)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    with pytest.raises(StoreError, match=said):
+        baseline.trace(episode["task_id"], episode["seed"])
 
 
 def test_what_no_longer_repeats_is_invalid_and_named(toolenv: Command, place: Path) -> None:

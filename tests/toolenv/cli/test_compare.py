@@ -96,6 +96,26 @@ def test_names_that_have_no_partner_are_listed(toolenv: Command, runs: Path) -> 
         assert name in ended.err
 
 
+def test_below_90_percent_of_the_pairs_there_is_no_point(toolenv: Command, runs: Path) -> None:
+    """FIELD-009, of two runs: 10 of 12 is 83%."""
+    path = runs / "full" / EPISODES_FILE
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in [one for one in lines if one["episode"]["env"] == FAILING][:2]:
+        line["episode"].update(valid=False, success=None, decided_by="server_error")
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    clean, failing = json.loads(toolenv("compare", "full", "naive", "--json").out)["comparisons"]
+    assert clean["metrics"]["sr"]["difference"]["value"] == 0
+    found = failing["metrics"]["sr"]
+    assert [found[name]["value"] for name in ("first", "second", "difference")] == [None] * 3
+    assert (found["difference"]["low"], found["difference"]["high"]) == (8 / 12, 1)
+    assert (found["p"], found["pairs"]["only_first"]) == (None, 10)
+    assert any("fewer than 90% of the pairs" in note for note in failing["notes"])
+    text = toolenv("compare", "full", "naive").out
+    assert "withheld" in text
+    assert "[+66.7 to +100.0]" in text
+    assert "fewer than 90% of the pairs" in " ".join(text.split())
+
+
 def test_tables_by_what_was_asked_for(toolenv: Command, runs: Path) -> None:
     report = json.loads(
         toolenv("report", "naive", "full", "--json", "--by", "workflow,tools", "--by", "mode").out

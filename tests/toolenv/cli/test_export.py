@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet
 import pytest
 
 from tests.toolenv.cli.command import CLEAN, INFEASIBLE, Command
-from toolenv.episode import Episode
+from toolenv import __version__
+from toolenv.episode import Episode, RoleTokens
 from toolenv.errors import StoreError
 from toolenv.integrations import parquet
-from toolenv.integrations.parquet import COLUMNS, write_parquet
+from toolenv.integrations.parquet import COLUMNS, Origin, write_parquet
 from toolenv.runner import shards
-from toolenv.runner.reading import read_episodes, read_header, read_rollouts
+from toolenv.runner.reading import RUN_FILE, read_episodes, read_header, read_rollouts
 
 
 @pytest.fixture
@@ -30,13 +32,13 @@ def kept(place: Path, toolenv: Command, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 def episode_of(row: dict[str, object]) -> Episode:
-    plain = {name: value for name, value in row.items() if name not in ("run", "trace")}
+    plain = {name: value for name, value in row.items() if name not in (*Origin._fields, "trace")}
     texts = {name: text and json.loads(str(text)) for name, text in plain.items() if COLUMNS[name] == "json"}
     return Episode.from_json({"version": 2, **plain, **texts})
 
 
 def test_every_field_of_an_episode_has_a_column() -> None:
-    assert tuple(COLUMNS) == ("run", *Episode.__slots__)
+    assert tuple(COLUMNS) == (*Origin._fields, *Episode.__slots__)
 
 
 @pytest.mark.parametrize("rows", [7, 20_000])
@@ -70,11 +72,38 @@ def test_several_runs_go_into_one_file(kept: Path, toolenv: Command) -> None:
     assert agents == ["random"] * 120 + ["oracle"] * 5
 
 
+def test_runs_of_one_configuration_are_told_apart(kept: Path, toolenv: Command) -> None:
+    for folder in ("one", "two"):
+        assert toolenv("run", CLEAN, "--agent", "random", "--limit", 2, "--out", f"twice/{folder}").code == 0
+    header = json.loads((kept.parent / "twice/two" / RUN_FILE).read_text())
+    assert header["versions"].pop("toolenv") == __version__
+    (kept.parent / "twice/two" / RUN_FILE).write_text(json.dumps(header))
+    assert toolenv("export", "twice", "--out", "x.parquet").code == 0
+    rows = pyarrow.parquet.read_table(kept.parent / "x.parquet").to_pylist()
+    assert [(row["folder"], row["toolenv"]) for row in rows] == [
+        *[("twice/one", __version__)] * 2,
+        *[("twice/two", None)] * 2,
+    ]
+    assert {row["run"] for row in rows} == {header["config_hash"]}
+
+
+def test_tokens_by_role_are_there(tmp_path: Path, kept: Path) -> None:
+    episode = replace(
+        next(read_episodes(kept)), roles={"planner": RoleTokens(70, 8), "agent": RoleTokens(3, None)}
+    )
+    write_parquet(tmp_path / "x.parquet", [(Origin("runs"), episode, None)])
+    (row,) = pyarrow.parquet.read_table(tmp_path / "x.parquet").to_pylist()
+    assert json.loads(row["roles"]) == {
+        "planner": {"input_tokens": 70, "output_tokens": 8, "estimated": False},
+        "agent": {"input_tokens": 3, "output_tokens": None, "estimated": False},
+    }
+
+
 def test_unknown_numbers_are_null(tmp_path: Path, kept: Path) -> None:
     episode = next(read_episodes(kept))
     fields = {name: getattr(episode, name) for name in Episode.__slots__}
     unknown = Episode(**{**fields, "input_tokens": None, "reward": None, "success": None, "valid": False})
-    write_parquet(tmp_path / "x.parquet", [("", unknown, None)])
+    write_parquet(tmp_path / "x.parquet", [(Origin("runs"), unknown, None)])
     (row,) = pyarrow.parquet.read_table(tmp_path / "x.parquet").to_pylist()
     assert (row["input_tokens"], row["reward"], row["success"]) == (None, None, None)
     assert row["output_tokens"] == episode.output_tokens
@@ -84,7 +113,9 @@ def test_an_episode_that_does_not_fit_is_named_and_leaves_no_file(tmp_path: Path
     episode = next(read_episodes(kept))
     fields = {name: getattr(episode, name) for name in Episode.__slots__}
     with pytest.raises(StoreError, match=r"'multiple_0', 0\) does not fit the columns"):
-        write_parquet(tmp_path / "new" / "x.parquet", [("", Episode(**{**fields, "seed": 2**70}), None)])
+        write_parquet(
+            tmp_path / "new" / "x.parquet", [(Origin("runs"), Episode(**{**fields, "seed": 2**70}), None)]
+        )
     assert list((tmp_path / "new").iterdir()) == []
 
 

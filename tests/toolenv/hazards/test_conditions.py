@@ -19,7 +19,7 @@ from toolenv.agents.recovery import make
 from toolenv.agents.registry import make_agent
 from toolenv.env import ToolEnv
 from toolenv.errors import DataCorruptError, UnknownNameError, UsageError
-from toolenv.hazards import hint
+from toolenv.hazards import Instance, hint
 from toolenv.hazards.manifest import HazardManifest, ProvedInstance
 from toolenv.recoverability.building import Policies, arm_tasks, manifests
 from toolenv.rollout import rollout
@@ -132,8 +132,83 @@ def test_a_hazard_on_a_tool_that_the_task_lacks_is_refused(suite: ArmedDepot, tm
     path = tmp_path / "output-drift.json"
     replace(whole, tasks={"lamp-north": (wrong,)}).write(path)
     said = rf"unknown tool '{one.instance.tool}s' in task 'lamp-north'; did you mean '{one.instance.tool}'"
-    with pytest.raises(DataCorruptError, match=f"hazard manifest of ArmedDepot-output-drift: {said}"):
+    with pytest.raises(DataCorruptError, match=rf"output-drift\.json: {said}"):
         make_source(suite, "output-drift", hazards=path)
+
+
+@pytest.mark.parametrize("part", ["tasks", "excluded"])
+def test_a_manifest_with_a_task_that_no_subset_has_is_refused(
+    part: str, suite: ArmedDepot, tmp_path: Path
+) -> None:
+    """Somebody believes that it is armed, or accounted for."""
+    assert suite.hazards is not None
+    whole = HazardManifest.read(suite.hazards / "output-drift.json")
+    path = tmp_path / "output-drift.json"
+    more = {"tasks": {"lamp-nort": whole.tasks["lamp-north"]}, "excluded": {"lamp-nort": "it was raining"}}
+    edited = replace(whole, **{part: {**getattr(whole, part), **more[part]}})  # type: ignore[arg-type]
+    edited.write(path)
+    with pytest.raises(
+        DataCorruptError, match=r"output-drift\.json: unknown task id 'lamp-nort'.*'lamp-north'"
+    ):
+        make_source(suite, "output-drift", hazards=path)
+
+
+def test_hazards_proved_on_other_data_are_refused(suite: ArmedDepot, tmp_path: Path) -> None:
+    """Tasks of the same ids may be other tasks there; of masks the same is refused."""
+    assert suite.hazards is not None
+    path = tmp_path / "output-drift.json"
+    replace(HazardManifest.read(suite.hazards / "output-drift.json"), data="f00").write(path)
+    said = r"output-drift\.json: hazards proved on data 'f00'; ArmedDepot here has 'none'"
+    with pytest.raises(DataCorruptError, match=said):
+        make_source(suite, "output-drift", hazards=path)
+
+
+@pytest.mark.parametrize(
+    ("instance", "said"),
+    [
+        (
+            armed("invocation-error", "truncated", "weigh", name="item_cod"),
+            "unknown parameter 'item_cod' in task 'lamp-north', tool 'weigh'; did you mean 'item_code'",
+        ),
+        (
+            armed("execution-failure", "transient-timeout", "weigh", failures=1, also=["frieght"]),
+            "unknown tool 'frieght' in task 'lamp-north'; did you mean 'freight'",
+        ),
+        (
+            armed("output-drift", "upstream", "weigh"),
+            "task 'lamp-north' has no tools of ArmedDepot's own perturbed by output-drift",
+        ),
+    ],
+)
+def test_what_a_hazard_names_must_be_there(
+    instance: Instance, said: str, suite: ArmedDepot, tmp_path: Path
+) -> None:
+    path, proved = tmp_path / "hazard.json", ProvedInstance(instance, ([0], {"repeat": 0}), 0)
+    HazardManifest("ArmedDepot", "hazard", "none", "by hand", {"lamp-north": (proved,)}).write(path)
+    with pytest.raises(DataCorruptError, match=rf"hazard\.json: {said}"):
+        make_source(suite, "hazard", hazards=path)
+
+
+@pytest.mark.parametrize(
+    ("witness", "said"),
+    [
+        ([[7]], "the witness repeats call 7 of the solution, which has those from 0 to 2"),
+        ([{"repeat": 1}], "the witness repeats message 1 of the solution, which has those from 0 to 0"),
+        (
+            [[{"call": 1, "names": {"item_cod": "x"}}]],
+            "the witness: unknown argument 'item_cod' in call 1 of the solution; did you mean 'item_code'",
+        ),
+    ],
+)
+def test_a_witness_made_for_another_solution_is_refused(
+    witness: list[Any], said: str, suite: ArmedDepot, tmp_path: Path
+) -> None:
+    path = tmp_path / "output-drift.json"
+    proved = ProvedInstance(armed("output-drift", "wrapping", "weigh"), tuple(witness), 0)
+    HazardManifest("ArmedDepot", "output-drift", "none", "by hand", {"lamp-north": (proved,)}).write(path)
+    source = make_source(suite, "output-drift", hazards=path)
+    with pytest.raises(DataCorruptError, match=rf"output-drift\.json, task 'lamp-north': {said}"):
+        source.get("lamp-north").reference.solution()
 
 
 def broken(suite: ArmedDepot, proved: ProvedInstance, folder: Path) -> list[str]:

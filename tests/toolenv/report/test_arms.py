@@ -106,6 +106,16 @@ def test_differences_are_paired() -> None:
     assert found["oracle"].p == pytest.approx(2 * (1 + 7) / 2**7)
 
 
+def test_below_90_percent_of_the_pairs_a_difference_has_no_point() -> None:
+    """Two of the oracle's ten are invalid; of the other eight 4 are gained and 1 is lost: (3 ± 2) of ten."""
+    lost = [episode(TASKS[number], None, valid=False) for number in (8, 9)]
+    arms = [run("baseline", BASE), run("oracle", [*outcomes(range(1, 8), range(8)), *lost])]
+    found = rows_of(arms)["oracle"].comparison
+    assert found is not None
+    assert (found.difference.withheld, found.p) == (True, None)
+    assert (found.difference.low, found.difference.high) == (pytest.approx(0.1), pytest.approx(0.5))
+
+
 def test_the_share_of_the_gap() -> None:
     rows = rows_of(ten_tasks())
     assert {arm: (row.closed.n and round(row.closed.value, 9)) for arm, row in rows.items()} == {

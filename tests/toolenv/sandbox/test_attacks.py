@@ -17,6 +17,9 @@ from tests.toolenv.sandbox.conftest import Attack
 from tests.toolenv.sandbox.targets import QUICK, SECRET, Target, said
 from toolenv.sandbox import Layer, Raised, Returned, Stopped, Unusable, Worker
 
+UNTOUCHED = ("/", os.devnull, os.__file__, os.path.dirname(os.__file__))
+"""Of the host; a worker sees them, or has one of them open."""
+
 DENIED = {"PermissionError", "FileNotFoundError", "OSError", "ProcessLookupError", "IsADirectoryError"}
 
 
@@ -180,6 +183,13 @@ def test_a_symlink_leads_nowhere(attack: Attack) -> None:
         "os.rename(T['secret'], 'mine')",
         "os.remove(T['secret'])",
         "os.chmod(T['secret'], 0o777)",
+        "os.chmod(os.__file__, 0o777)",
+        "os.chmod(os.path.dirname(os.__file__), 0o777)",
+        "os.symlink(os.__file__, '/tmp/link'); os.chmod('/tmp/link', 0o777)",
+        "os.chmod(os.path.basename(os.__file__), 0o777, dir_fd=os.open(os.path.dirname(os.__file__), 0))",
+        "os.fchmod(0, 0o777)",
+        "os.fchmod(os.open(os.__file__, 0), 0o777)",
+        "os.chmod('/', 0o777)",
         "os.chown(T['secret'], 1, 1)",
         "os.utime(T['secret'], (0, 0))",
         "os.truncate(T['secret'], 0)",
@@ -196,9 +206,11 @@ def test_a_symlink_leads_nowhere(attack: Attack) -> None:
     ],
 )
 def test_nothing_outside_the_folder_is_written_or_listed(attack: Attack, body: str) -> None:
+    before = [os.stat(path).st_mode for path in UNTOUCHED]
     outcome = attack(body)
     assert is_denied(outcome) or outcome == Stopped("forbidden")
     assert "import evil" not in Path(os.__file__).read_text()
+    assert [os.stat(path).st_mode for path in UNTOUCHED] == before
 
 
 @pytest.mark.parametrize(
@@ -229,6 +241,25 @@ def test_limits_cannot_be_lifted(attack: Attack, body: str) -> None:
     outcome = attack(body)
     assert isinstance(outcome, Raised)
     assert outcome.kind in {"PermissionError", "ValueError", "OSError"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return one.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, b'\\0' * 4)])",
+        "return one.send(b'x')",
+        "one.connect('\\0' + T['name'])",
+        "one.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 30)",
+        "import fcntl; fcntl.ioctl(one, 0x8901, T['parent'].to_bytes(4, 'little'))",  # FIOSETOWN
+        "import fcntl; fcntl.fcntl(one, fcntl.F_SETOWN, T['parent'])",
+        "socket.socketpair(socket.AF_INET)",
+        "socket.socketpair(socket.AF_INET6, socket.SOCK_DGRAM)",
+    ],
+)
+def test_a_pair_of_sockets_leads_to_nobody(attack: Attack, body: str) -> None:
+    """It passes no files, sends no signals, finds no other end, and takes no more memory than it has."""
+    outcome = attack(f"import socket\none, other = socket.socketpair()\n{body}")
+    assert outcome == Stopped("forbidden") or is_denied(outcome)
 
 
 def test_files_of_the_host_cannot_be_locked(attack: Attack) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from tests.toolenv.sandbox.targets import processes_of_session
 from toolenv.errors import SandboxUnavailableError, UnknownNameError, UsageError
-from toolenv.sandbox import CAUSES, Layer, Limits, Raised, Returned, Stopped, Unusable, Worker
+from toolenv.sandbox import CAUSES, Layer, Limits, Network, Raised, Returned, Stopped, Unusable, Worker
 from toolenv.sandbox import worker as worker_module
 
 ROOT = Path(__file__).parents[3]
@@ -62,6 +62,32 @@ def test_a_module_that_never_loads_is_stopped() -> None:
         outcome = worker.call("add", {})
         assert isinstance(outcome, Stopped)
         assert outcome.cause == "gone"
+
+
+HARMLESS = """
+import asyncio, os, shutil
+
+def loop():
+    async def both():
+        return sum(await asyncio.gather(asyncio.sleep(0, 1), asyncio.sleep(0.001, 2)))
+    return asyncio.run(both())
+
+def copy():
+    with open("one", "w") as file:
+        file.write("words")
+    os.chmod("one", 0o640)
+    shutil.copy("one", "two")
+    with open("two") as file:
+        return [file.read(), oct(os.stat("two").st_mode)]
+"""
+
+
+@pytest.mark.parametrize("network", ["kill", "refuse"])
+def test_event_loops_and_copies_within_the_folder_work(network: Network) -> None:
+    with Worker(HARMLESS, limits=Limits(network=network)) as worker:
+        assert worker.call("loop", {}) == Returned(3)
+        if "namespaces" in worker.layers:  # without them there is no folder
+            assert worker.call("copy", {}) == Returned(["words", "0o100640"])
 
 
 def test_long_requests_and_replies_pass() -> None:

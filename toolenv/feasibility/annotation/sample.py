@@ -19,14 +19,15 @@ name it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolenv.canonical import digest
-from toolenv.errors import DataCorruptError, DataMissingError, StoreError
+from toolenv.errors import DataCorruptError, DataMissingError, StoreError, UnknownNameError
+from toolenv.hashed_json import expect_fields
 from toolenv.types import ToolSpec
 
 SAMPLE_VERSION = 1
@@ -156,17 +157,16 @@ class Sample:
         found = _hash(body)
         if data.get("hash") != found:
             raise DataCorruptError(f"{where}: hash {data.get('hash')} does not match its content {found}")
-        try:
-            return cls(
-                seed=data["seed"],
-                confidence=data["confidence"],
-                margin=data["margin"],
-                share=data["p"],
-                strata=tuple(Stratum(**stratum) for stratum in data["strata"]),
-                items=tuple(_item_from_json(item) for item in data["items"]),
-            )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise DataCorruptError(f"{where} has not the form of a sample: {error!r}") from error
+        expect_fields(data, _SAMPLE, where)
+        strata = tuple(_stratum(one, place) for one, place in _placed(data, "strata", where))
+        items = tuple(_item(one, place) for one, place in _placed(data, "items", where))
+        suites = {stratum.suite for stratum in strata}
+        for item in items:
+            if item.suite not in suites:
+                unknown = UnknownNameError("suite", item.suite, suites, where="its strata")
+                raise DataCorruptError(f"{where}, task {item.task_id!r}: {unknown}")
+        confidence, margin, share = (_share(data, name, where) for name in ("confidence", "margin", "p"))
+        return cls(data["seed"], confidence, margin, share, strata, items)
 
 
 def _item_to_json(item: Item) -> dict[str, Any]:
@@ -181,17 +181,65 @@ def _item_to_json(item: Item) -> dict[str, Any]:
     }
 
 
-def _item_from_json(data: Mapping[str, Any]) -> Item:
+_SAMPLE: Mapping[str, type] = {"seed": int, "strata": list, "items": list}
+_STRATUM: Mapping[str, type] = {
+    **dict.fromkeys(("suite", "env", "subset", "manifest"), str),
+    **dict.fromkeys(("population", "size"), int),
+}
+_ITEM: Mapping[str, type] = {
+    **dict.fromkeys(("suite", "task"), str),
+    **dict.fromkeys(("turns", "masked", "remaining"), list),
+}
+_TOOL: Mapping[str, type] = {"name": str, "description": str, "parameters": dict}
+
+
+def _placed(data: Mapping[str, Any], name: str, where: str) -> Iterator[tuple[dict[str, Any], str]]:
+    """The objects in a list, and where each stands."""
+    for at, one in enumerate(data[name]):
+        place = f"{where}: {name}[{at}]"
+        if not isinstance(one, dict):
+            raise DataCorruptError(f"{place} is {one!r:.80}, expected an object")
+        yield one, place
+
+
+def _share(data: Mapping[str, Any], name: str, where: str) -> float:
+    value = data.get(name)
+    if not isinstance(value, float) or not 0 < value < 1:
+        raise DataCorruptError(f"{where}: {name!r} is {value!r:.80}, expected a number between 0 and 1")
+    return value
+
+
+def _stratum(data: Mapping[str, Any], where: str) -> Stratum:
+    expect_fields(data, _STRATUM, where)
+    return Stratum(**{name: data[name] for name in _STRATUM})
+
+
+def _item(data: Mapping[str, Any], where: str) -> Item:
+    expect_fields(data, _ITEM, where)
     return Item(
         suite=data["suite"],
         task_id=data["task"],
-        turns=tuple(
-            SampledTurn(tuple(Said(**said) for said in turn["said"]), tuple(turn["adds"]))
-            for turn in data["turns"]
-        ),
-        masked=tuple(ToolSpec(**tool) for tool in data["masked"]),
-        remaining=tuple(ToolSpec(**tool) for tool in data["remaining"]),
+        turns=tuple(_turn(one, place) for one, place in _placed(data, "turns", where)),
+        masked=tuple(_tool(one, place) for one, place in _placed(data, "masked", where)),
+        remaining=tuple(_tool(one, place) for one, place in _placed(data, "remaining", where)),
     )
+
+
+def _turn(data: Mapping[str, Any], where: str) -> SampledTurn:
+    expect_fields(data, {"said": list, "adds": list}, where)
+    for tool in data["adds"]:
+        if not isinstance(tool, str):
+            raise DataCorruptError(f"{where}: 'adds' has {tool!r:.80}, expected a tool's name")
+    said = []
+    for one, place in _placed(data, "said", where):
+        expect_fields(one, {"role": str, "text": str}, place)
+        said.append(Said(one["role"], one["text"]))
+    return SampledTurn(tuple(said), tuple(data["adds"]))
+
+
+def _tool(data: Mapping[str, Any], where: str) -> ToolSpec:
+    expect_fields(data, _TOOL, where)
+    return ToolSpec(**{name: data[name] for name in _TOOL})
 
 
 def _tool_to_json(tool: ToolSpec) -> dict[str, Any]:

@@ -36,8 +36,8 @@ CLONE_THREAD = 0x00010000
 AF_UNIX = 1
 # O_WRONLY, O_RDWR, O_CREAT, O_TRUNC; the same on both machines.
 WRITING = 0o1 | 0o2 | 0o100 | 0o1000
-# TCGETS, FIONCLEX, FIOCLEX: what Python's own file objects ask for.
-HARMLESS_CONTROLS = (0x5401, 0x5450, 0x5451)
+# TCGETS, FIONCLEX, FIOCLEX, FIONBIO: what Python's own file objects ask for.
+HARMLESS_CONTROLS = (0x5401, 0x5450, 0x5451, 0x5421)
 # F_DUPFD to F_SETLKW, F_DUPFD_CLOEXEC; above all not F_SETOWN, by which a file sends signals to a process.
 HARMLESS_COMMANDS = (0, 1, 2, 3, 4, 5, 6, 7, 1030)
 
@@ -112,12 +112,19 @@ def install(process: int, *, writing: bool, network_kills: bool) -> None:
 def _special(process: int, writing: bool, network: int) -> dict[str, list[Instruction]]:
     """Calls whose arguments decide."""
     opening = [Instruction(RETURN, ALLOW)] if writing else None
+    # By path alone, where all that is not one's own is mounted read-only; Landlock does not keep modes, and a
+    # descriptor may be of the host: 0 to 2 are its /dev/null.
+    mode = [Instruction(RETURN, ALLOW if writing else REFUSE)]
     return {
         # Starting a thread is refused; a process of one's own is deadly. The C library tries clone3 first.
         "clone3": [Instruction(RETURN, UNKNOWN)],
         "clone": _if_bits(0, CLONE_THREAD, REFUSE, KILL),
         # The C library asks the name service for users over a Unix socket, and can do without.
         "socket": _if_equal(0, AF_UNIX, REFUSE, network),
+        # Two ends that nobody else has, and that can be but read and written: an event loop needs a pair.
+        "socketpair": _if_equal(0, AF_UNIX, ALLOW, network),
+        "chmod": mode,
+        "fchmodat": mode,
         "tgkill": _if_equal(0, process, ALLOW, KILL),
         "prlimit64": [*_unless_zero(2, REFUSE), Instruction(RETURN, ALLOW)],
         "open": opening or _if_bits(1, WRITING, REFUSE, ALLOW),

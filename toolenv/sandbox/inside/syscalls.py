@@ -82,6 +82,8 @@ NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "getpgid": (121, 155),
     "getsid": (124, 156),
     "umask": (95, 166),
+    "chmod": (90, None),
+    "fchmodat": (268, 53),
     "uname": (63, 160),
     "sysinfo": (99, 179),
     "getrlimit": (97, 163),
@@ -161,6 +163,7 @@ NUMBERS: Mapping[str, tuple[int | None, int | None]] = {
     "mknod": (133, None),
     "mknodat": (259, 33),
     "socket": (41, 198),
+    "socketpair": (53, 199),
     "connect": (42, 203),
     "bind": (49, 200),
     "listen": (50, 201),
@@ -192,11 +195,12 @@ ALLOWED = frozenset({
     "getrlimit", "getrusage", "times", "futex", "sched_yield", "sched_getaffinity", "clock_gettime",
     "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "getrandom", "exit",
     "exit_group", "poll", "ppoll", "select", "pselect6", "restart_syscall", "set_robust_list",
-    "rseq", "set_tid_address", "arch_prctl", "membarrier",
+    "rseq", "set_tid_address", "arch_prctl", "membarrier", "getsockname",
 })  # fmt: skip
 """Calls that Python code needs for computing and for files of its own; they pass.
 
-Not ``flock``: it locks files of the host that can merely be read, and so holds up or tells others.
+``getsockname``, because Python asks it of both ends of a pair. Not ``flock``: it locks files of the host that
+can merely be read, and so holds up or tells others.
 """
 
 DEADLY = frozenset({
@@ -212,7 +216,7 @@ DEADLY = frozenset({
 
 NETWORK = frozenset({
     "connect", "bind", "listen", "accept", "accept4", "sendto", "recvfrom", "sendmsg", "recvmsg",
-    "sendmmsg", "recvmmsg", "getsockopt", "setsockopt", "getsockname", "getpeername", "shutdown",
+    "sendmmsg", "recvmmsg", "getsockopt", "setsockopt", "getpeername", "shutdown",
 })  # fmt: skip
 """Calls that talk to the network or to other processes; killed or refused, see ``seccomp``."""
 
