@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import math
 from collections.abc import Iterable, Mapping
@@ -11,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from toolenv.errors import UnknownNameError, UsageError
+from toolenv.errors import UnknownNameError, UsageError, nearest
 
 from .prompts import PROMPT_VERSION
 from .settings import SERVER_OPTIONS, Effort, check_types, max_tokens_for, refuse
@@ -228,5 +227,5 @@ def find_checkpoint(where: str, model: str) -> str:
 
 
 def _nearest(path: str, there: list[str]) -> str:
-    near = difflib.get_close_matches(path, there, n=3, cutoff=0.5)
+    near = nearest(path, there)
     return f"did you mean {' or '.join(map(repr, near))}?" if near else ""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from toolenv.errors import PreflightError
+from toolenv.errors import PreflightError, nearest
 from toolenv.model_server import ChatServer, Failure
 from toolenv.types import ChatMessage, Observation, ToolSpec, Usage
 
@@ -33,6 +32,8 @@ LISTING_SECONDS = 10.0
 
 REQUEST_SECONDS = 60.0
 """How long it may take to answer the request; less if the agent's own timeout is."""
+
+_ANOTHER = "--base-url (option base_url) or OPENAI_BASE_URL"
 
 _REMEDIES = (
     (
@@ -63,15 +64,7 @@ def preflight(server: ChatServer, model: str, request: Callable[[Observation], M
     kept = server.recall(request(PROBE))
     if kept is not None:  # a run made again from the response cache needs no server
         return kept.usage
-    lister = server.hurried(LISTING_SECONDS)
-    listed = lister.models()
-    if isinstance(listed, Failure):
-        if listed.status is None:
-            raise PreflightError(
-                f"no model server answers at {server.url}: {listed.message}; is it running there?"
-                f" It had {lister.timeout:g} s to list its models"
-            )
-        listed = ()
+    listed = listed_models(server)
     asked = server.hurried(REQUEST_SECONDS)
     outcome = asked.try_complete(request(PROBE))
     if isinstance(outcome, Failure):
@@ -85,11 +78,29 @@ def preflight(server: ChatServer, model: str, request: Callable[[Observation], M
     return outcome.usage
 
 
+def listed_models(server: ChatServer) -> tuple[str, ...]:
+    """The models that a server lists; none where it lists nothing.
+
+    Raises:
+        PreflightError: no server answers.
+    """
+    lister = server.hurried(LISTING_SECONDS)
+    listed = lister.models()
+    if not isinstance(listed, Failure):
+        return listed
+    if listed.status is None:
+        raise PreflightError(
+            f"no model server answers at {server.url}: {listed.message}; is it running there?"
+            f" It had {lister.timeout:g} s to list its models. {_ANOTHER} names another server"
+        )
+    return ()
+
+
 def _advice(failure: Failure, model: str, listed: tuple[str, ...]) -> str:
     """The server's words and what to do about them."""
     quoted = failure.message
     if failure.status in (401, 403):
-        return f"{quoted}; set OPENAI_API_KEY to a key that this server takes"
+        return f"{quoted}; set OPENAI_API_KEY to a key that it takes; {_ANOTHER} names another server"
     missing = failure.trouble == "server/unknown_model"
     if missing or (failure.status == 404 and listed and not any(_same_model(model, one) for one in listed)):
         return f"{quoted}; {_unknown(model, listed)}"
@@ -103,7 +114,7 @@ def _advice(failure: Failure, model: str, listed: tuple[str, ...]) -> str:
 
 
 def _unknown(model: str, listed: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(model, listed, n=3, cutoff=0.4)
+    near = nearest(model, listed, cutoff=0.4)
     if near:
         return f"unknown model {model!r}: did you mean {' or '.join(repr(one) for one in near)}?"
     shown = ", ".join(repr(one) for one in listed[:12]) + (", …" if len(listed) > 12 else "")

@@ -40,7 +40,8 @@ class Random:
 
 def make(argument: str, options: Mapping[str, Any]) -> Random:
     """``random``, or ``random:SEED``."""
+    given = argument or options.get("seed") or 0
     try:
-        return Random(int(argument or options.get("seed") or 0))
+        return Random(int(str(given)))
     except ValueError as error:
-        raise UsageError(f"random:{argument}: the seed is a whole number") from error
+        raise UsageError(f"random:{given}: the seed is a whole number") from error

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from toolenv.errors import UnknownNameError, UsageError
+from toolenv.plugged_in import plugged_in
 from toolenv.policy import Policy, as_policy
 
 from .planner import EXECUTOR, PLANNER, PlannerExecutor
@@ -155,23 +156,14 @@ def _named(spec: str, options: Mapping[str, Any]) -> Policy:
     if name in (PLANNER, EXECUTOR) or name in combinator_names():
         form = PAIR if name in (PLANNER, EXECUTOR) else f"{name}(…,SPEC)"
         raise UsageError(f"agent {spec!r} is made of others: write {form}")
+    known = [*agent_names(), *combinator_names(), PLANNER, "module:attribute"]
     if not argument:
-        others = (f"{one}(…)" for one in combinator_names())
-        raise UnknownNameError("agent", spec, [*agent_names(), *others, PAIR, "module:attribute"])
-    return _own(name, argument)
+        raise UnknownNameError("agent", spec, known)
+    return _own(name, argument, known)
 
 
-def _own(module_name: str, attribute: str) -> Policy:
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not module_name.startswith(error.name):
-            raise
-        raise UnknownNameError("agent or module", module_name, agent_names()) from error
-    if not hasattr(module, attribute):
-        public = [name for name in vars(module) if not name.startswith("_")]
-        raise UnknownNameError("attribute", attribute, public, where=f"module {module_name}")
-    found = getattr(module, attribute)
+def _own(module_name: str, attribute: str, known: Iterable[str]) -> Policy:
+    found = plugged_in("agent", module_name, attribute, known)
     if not isinstance(found, type):
         return as_policy(found)
     try:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from toolenv.errors import UsageError
+from toolenv.errors import UnknownNameError, UsageError
 
 MAX_DEPTH = 16
 """Specs within specs."""
@@ -130,6 +130,10 @@ class _Reader:
         if head[1] == "planner":
             return Pair(self.role(head, depth), self.role(self.executor(), depth), start)
         *before, inner = self.items(head, depth)
+        self.skip_space()
+        if self.text.startswith("->", self.at):
+            unknown = UnknownNameError("agent", head[1], ["planner"], where="front of '->'")
+            raise self.wrong(str(unknown), start)
         for one in before:
             if not isinstance(one, Name):
                 raise self.wrong(f"only the last part of {head[1]}(…) can hold an agent", one.at)

@@ -11,13 +11,14 @@ import pkgutil
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import gymnasium
 from gymnasium.envs.registration import WrapperSpec
 
 from toolenv.env import ToolEnv
-from toolenv.errors import UnknownNameError
+from toolenv.errors import UnknownNameError, UsageError
+from toolenv.plugged_in import plugged_in
 from toolenv.source import TaskIds, conditions_of, make_source
 from toolenv.suite import Derived, configured
 
@@ -53,11 +54,14 @@ def get_suite(name: str) -> Suite:
 
     Raises:
         UnknownNameError: there is none.
+        UsageError: what is there is no suite, or its module cannot be imported.
     """
     module, separator, attribute = name.partition(":")
     if separator:
-        suite: Suite = getattr(importlib.import_module(module), attribute)
-        return suite
+        found = plugged_in("suite", module, attribute, suites())
+        if not callable(getattr(found, "tasks", None)):
+            raise UsageError(f"{name} is no suite: it is {type(found).__name__} {found!r:.80}, without tasks")
+        return cast("Suite", found)
     if name not in suites():
         raise UnknownNameError("suite", name, suites())
     return suites()[name]
@@ -91,7 +95,7 @@ def make_env(
     *,
     subset: str | None = None,
     tasks: TaskIds = None,
-    prior: float = 0.5,
+    prior: float | None = None,
     max_turns: int | None = None,
     masks: str | None = None,
     hazards: str | None = None,
@@ -108,7 +112,7 @@ def make_env(
         UsageError: a value that cannot be used, or a keyword that neither we nor the suite know.
     """
     source = make_source(
-        configured(get_suite(suite), suite_options),
+        configured(get_suite(suite), suite_options, beside=make_env.__kwdefaults__ or ()),
         condition,
         subset=subset,
         tasks=tasks,

@@ -4,6 +4,7 @@ import gymnasium as gym
 
 from toolenv import Action, Message, Observation, Stop, ToolCall, ToolCalls, rollout
 from toolenv.metrics.rates import false_stop_rate, fass, fcr_strict, sr
+from toolenv.report.format import sentence
 
 
 def keyword_matcher(observation: Observation) -> Action:
@@ -23,5 +24,4 @@ for condition in ("clean", "infeasible"):
     for task_id in env.unwrapped.source.task_ids:
         episodes.append(rollout(env, keyword_matcher, seed=0, task_id=task_id).episode)
 for metric in (sr, fcr_strict, false_stop_rate, fass):
-    found = metric(episodes)
-    print(f"{metric.title}: {found.value:.3f} [{found.low:.3f}, {found.high:.3f}] n={found.n}")
+    print(f"{metric.title}: {sentence(metric(episodes), 'rate')}")

@@ -13,6 +13,7 @@ from toolenv.agents.planner import PlannerExecutor
 from toolenv.agents.planner_prompts import CHECK_PROMPT
 from toolenv.metrics.rates import false_stop_rate, fcr_strict
 from toolenv.metrics.roles import tc_early_stop_by_role
+from toolenv.report.format import sentence
 
 
 def estimate(observation: Observation, answer: str) -> Usage:
@@ -52,7 +53,8 @@ pair = PlannerExecutor(planner, executor)
 for policy in (toolenv.as_policy(executor), pair):
     rollouts = list(play(policy))
     episodes = [one.episode for one in rollouts]
-    fcr, false_stops = fcr_strict(episodes).value, false_stop_rate(episodes).value
-    print(f"{policy.name}: FCR {fcr:.2f}, false stops {false_stops:.2f}")
+    print(f"{policy.name}:")
+    print(f"  FCR: {sentence(fcr_strict(episodes), 'rate')}")
+    print(f"  false stops: {sentence(false_stop_rate(episodes), 'rate')}")
     for role, cost in tc_early_stop_by_role(rollouts).items():
-        print(f"  tokens of the {role} until a right stop: {cost.value:.0f} (n={cost.n})")
+        print(f"  tokens of the {role} until a right stop: {sentence(cost, 'tokens')}")

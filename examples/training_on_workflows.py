@@ -11,6 +11,7 @@ import numpy as np
 
 from toolenv import Action, Message, Observation, Stop, rollout
 from toolenv.metrics.rates import false_stop_rate, fcr_strict
+from toolenv.report.format import sentence
 from toolenv.wrappers import RewardOutcomes
 
 ENVS, STEPS, RATE = 16, 300, 0.5
@@ -37,8 +38,8 @@ def measure(weights: np.ndarray) -> str:
         for task_id in env.unwrapped.source.task_ids[:252]:
             policy = lambda observation: decide(features(observation) @ weights > 0)  # noqa: E731
             episodes.append(rollout(env, policy, seed=0, task_id=task_id).episode)
-    fcr, false_stops = fcr_strict(episodes), false_stop_rate(episodes)
-    return f"FCR {fcr.value:.2f} (n={fcr.n}), false stops {false_stops.value:.2f} (n={false_stops.n})"
+    fcr, false_stops = (sentence(metric(episodes), "rate") for metric in (fcr_strict, false_stop_rate))
+    return f"FCR {fcr}; false stops {false_stops}"
 
 
 # Only stopping is paid here: rightly by 1, wrongly by -1. (What solves tasks would be paid for that, too.)

@@ -6,6 +6,8 @@ Spaces here are not arrays, so asynchronous vectors need ``shared_memory=False``
 import gymnasium as gym
 import numpy as np
 
+from toolenv.metrics.stats import wilson
+from toolenv.report.format import sentence
 from toolenv.sampling import sample_action
 
 if __name__ == "__main__":
@@ -28,4 +30,6 @@ if __name__ == "__main__":
         ended = terminated | truncated
         returns += [float(reward) for reward, done in zip(rewards, ended, strict=True) if done]
     envs.close()
-    print(f"{len(returns)} episodes of a random policy, mean return {np.nanmean(returns):.3f}")
+    # A return is 1, 0, or NaN where an episode is invalid and no outcome.
+    known = [one for one in returns if not np.isnan(one)]
+    print(f"FASS of a random policy: {sentence(wilson(known.count(1.0), len(known)), 'rate')}")

@@ -30,7 +30,11 @@ def run(code: str, folder: Path) -> str:
 @pytest.mark.usefixtures("bfcl_package")
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_run(path: Path, tmp_path: Path) -> None:
-    assert run(path.read_text(encoding="utf-8"), tmp_path).strip()
+    """Every rate bears its interval and its n."""
+    told = run(path.read_text(encoding="utf-8"), tmp_path)
+    assert told.strip()
+    rates = re.findall(r"(?:FCR|SR|FASS|[Ff]alse stops?)(?: strict| of a random policy)?:? (\d.*)", told)
+    assert all(re.match(r"[\d.]+% \[[<>\d.]+–[<>\d.]+\], n=[\d,]+", one) for one in rates), told
 
 
 @pytest.mark.usefixtures("bfcl_package")

@@ -29,6 +29,24 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
+MOST_SHOWN = 16
+"""How many of the names that exist an error lists; all agents fit."""
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
+    """The names most like ``name``, at most three, best first; capitals do not count.
+
+    Args:
+        name: what was looked for.
+        known: the names that exist.
+        cutoff: how alike they must be, from 0 to 1; see :func:`difflib.get_close_matches`.
+    """
+    by_folded: dict[str, list[str]] = {}
+    for one in known:
+        by_folded.setdefault(one.casefold(), []).append(one)
+    close = difflib.get_close_matches(name.casefold(), by_folded, n=3, cutoff=cutoff)
+    return [one for folded in close for one in by_folded[folded]][:3]
+
 
 class ToolEnvError(Exception):
     """Base of every exception in this tree."""
@@ -53,12 +71,12 @@ class UnknownNameError(UsageError):
         super().__init__(self._text(where))
 
     def _text(self, where: str) -> str:
-        near = difflib.get_close_matches(str(self.name), self.known, n=3, cutoff=0.5)
+        near = nearest(str(self.name), self.known)
         place = f" in {where}" if where else ""
         if near:
             advice = f"did you mean {' or '.join(repr(one) for one in near)}?"
         elif self.known:
-            shown = ", ".join(self.known[:12]) + (", …" if len(self.known) > 12 else "")
+            shown = ", ".join(self.known[:MOST_SHOWN]) + (", …" if len(self.known) > MOST_SHOWN else "")
             advice = f"known: {shown}"
         else:
             advice = "there are none"

@@ -34,6 +34,8 @@ class TaskIds(Sequence[str]):
         indexes = range(self.size)[at]
         if isinstance(indexes, int):
             return TaskNumber(self.seed, indexes).task_id
+        if indexes == range(self.size):  # a copy of all would have no end
+            return self
         return tuple(TaskNumber(self.seed, index).task_id for index in indexes)
 
     def __len__(self) -> int:

@@ -60,7 +60,7 @@ def test_no_server_is_named_at_once() -> None:
         gone = server.base_url
     clock = FakeClock()
     policy = ChatPolicy(ChatSettings(model=MODEL, base_url=gone), clock=clock.clock)
-    with pytest.raises(PreflightError, match=f"no model server answers at {gone}.*is it running"):
+    with pytest.raises(PreflightError, match=f"no model server answers at {gone}.*is it running.*--base-url"):
         policy.preflight()
     assert clock.sleeps == []
 

@@ -85,6 +85,14 @@ def test_the_names_there_are() -> None:
         ("retry()", 7, "an agent or a value is missing here"),
         ("vote(3, )", 9, "an agent or a value is missing here"),
         ("vote(retry(noop),noop)", 6, "only the last part of vote"),
+        (
+            "planer(noop)->executor(noop)",
+            1,
+            "unknown agent 'planer' in front of '->'; did you mean 'planner'",
+        ),
+        ("vote(3,Planner(noop)->executor(noop))", 8, "unknown agent 'Planner' in front .* mean 'planner'"),
+        ("vote(3,noop)->executor(noop)", 1, "unknown agent 'vote' in front of '->'; known: planner"),
+        ("VOTE(3,oracle)", 1, "unknown agent made of others 'VOTE'; did you mean 'vote'"),
         ("vot(3,oracle)", 1, "unknown agent made of others 'vot'; did you mean 'vote'"),
         ("vote(oracle)", 1, r"one K stands before the agent, it is missing; write vote\(K,SPEC\)"),
         ("vote(1,2,oracle)", 1, "2 are given"),
@@ -110,6 +118,18 @@ def test_a_bad_spec_is_quoted_with_the_place_that_is_wrong(spec: str, character:
 def test_agents_made_of_others_say_how_they_are_written(spec: str) -> None:
     with pytest.raises(UsageError, match=r"is made of others: write (planner|vote|stop-gate)\("):
         make_agent(spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "near"), [("planer", "planner"), ("Retry", "retry"), ("budgett:9", "budget")]
+)
+def test_agents_made_of_others_are_among_the_known_ones(spec: str, near: str) -> None:
+    with pytest.raises(UnknownNameError, match=f"did you mean '{near}'"):
+        make_agent(spec)
+    with pytest.raises(UnknownNameError) as raised:
+        make_agent("xyzzy")
+    named = {*str(raised.value).partition("known: ")[2].split(", ")}
+    assert named == {*agent_names(), *combinator_names(), "planner", "module:attribute"}
 
 
 def test_an_unknown_name_keeps_its_type() -> None:

@@ -165,11 +165,32 @@ def test_mixed_and_clean_show_the_same_but_for_the_tools() -> None:
         ({"tasks": "multiple_9999"}, "unknown task id 'multiple_9999'"),
         ({"prior": 1.5}, "prior=1.5"),
         ({"max_turns": 0}, "max_turns=0"),
+        ({"max_turn": 3}, "unknown option 'max_turn' in suite BFCL; did you mean 'max_turns'"),
+        ({"Subset": "multiple"}, "unknown option 'Subset' in suite BFCL; did you mean 'subset'"),
+        (
+            {"xyzzy": 1},
+            "known: corrections, decoys, hazard_seed, hazards, masks, max_turns, prior, render_mode,",
+        ),
+        ({"corrections": 3}, "corrections=3: give a path"),
     ],
 )
 def test_bad_keywords_are_named(keywords: dict[str, object], problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         gymnasium.make("ToolFeas/BFCL-mixed-v0", **keywords)
+
+
+@pytest.mark.parametrize(
+    ("location", "problem"),
+    [
+        ("workflows", "unknown suite 'workflows'; did you mean 'Workflows'"),
+        ("no_such_module:SUITE", "unknown suite or module 'no_such_module'"),
+        ("json:lods", "unknown attribute 'lods' in module json; did you mean 'loads'"),
+        ("json:loads", "json:loads is no suite: it is function"),
+    ],
+)
+def test_a_suite_that_is_not_there_is_named(location: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        envs_registry.get_suite(location)
 
 
 def test_a_task_without_a_mask_says_why() -> None:

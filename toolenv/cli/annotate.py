@@ -49,7 +49,10 @@ def sample(
         list[Path] | None, typer.Option(metavar="FILE", help="Mask manifests instead of the suites' own.")
     ] = None,
 ) -> None:
-    """Draw the tasks that people verify: Cochran's size, shared out over the suites in proportion."""
+    """Draw the tasks that people verify.
+
+    As many as Cochran's formula says, shared out over the suites in proportion.
+    """
     drawn = draw(_frames(envs, subset, masks or []), seed, confidence, margin, share)
     drawn.write(out)
     for stratum in drawn.strata:
@@ -86,7 +89,10 @@ def score(
         Path | None, typer.Option(metavar="FILE", help="Write the finding for: toolenv report --labels FILE")
     ] = None,
 ) -> None:
-    """Print agreement, Cohen's κ, Gwet's AC1, and the precision of the labels with Wilson intervals."""
+    """Print the annotators' agreement, and the labels' precision.
+
+    Agreement is Cohen's κ and Gwet's AC1; precision has Wilson intervals.
+    """
     samples = {file: Sample.read(file) for file in files}
     verification = verify(_judged(samples, names or []))
     if labels is not None:

@@ -12,6 +12,7 @@ import envs_registry
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.data import store
+from toolenv.cli.execute import check_has_end
 from toolenv.cli.many_values import ManyValues
 from toolenv.cli.output import with_progress
 from toolenv.errors import UsageError
@@ -44,7 +45,10 @@ def arm(
     tasks: Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")] = None,
     fewest: Annotated[int, typer.Option(help="Write no manifest with fewer tasks.")] = FEWEST_TASKS,
 ) -> None:
-    """Arm hazards on a suite's tasks, prove that each can be recovered from, and write the manifests."""
+    """Arm hazards on a suite's tasks, and prove each recoverable.
+
+    Writes a manifest for each condition; an instance that cannot be recovered from is not in it.
+    """
     for name in hazard or ():
         if name != CONFUSABLE:
             get_kind(name)
@@ -53,6 +57,7 @@ def arm(
             raise UsageError(f"--seed {number}: give a whole number of at least 0")
     found = envs_registry.get_suite(suite)
     source = make_source(found, "clean", subset=subset, tasks=tasks)
+    check_has_end(suite, len(source.task_ids))
     recover = (make_agent("recovery:trusting"), make_agent("recovery"))
     policies = Policies(make_agent("oracle"), make_agent("recovery:naive"), recover)
     clean = [source.get(task_id) for task_id in source.task_ids]

@@ -14,6 +14,7 @@ from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.certify import planner_of, show_records
 from toolenv.cli.data import store
+from toolenv.cli.execute import check_has_end
 from toolenv.cli.many_values import ManyValues
 from toolenv.cli.output import with_progress
 from toolenv.errors import UnknownNameError, UsageError
@@ -26,7 +27,7 @@ from toolenv.feasibility.reference_masks import reference_masks
 from toolenv.feasibility.replaying import DEFAULT_REPLAYS
 from toolenv.feasibility.run_traces import read_runs, reference_traces, suite_options
 from toolenv.feasibility.successful_traces import Traces
-from toolenv.source import make_source
+from toolenv.source import chosen_subset, make_source
 from toolenv.suite import Suite, configured
 
 PROVENANCE = (
@@ -82,7 +83,7 @@ def build(
         int, typer.Option(metavar="N", help="Replays of one trace at most.")
     ] = DEFAULT_REPLAYS,
 ) -> None:
-    """Find the critical tools of a suite's tasks and write them as a mask manifest.
+    """Find a suite's critical tools, and write a mask manifest.
 
     --reference alone takes the tools of the reference solutions. Otherwise a task's critical tools are those
     that the successful traces of several agents share.
@@ -91,7 +92,7 @@ def build(
     _check_writable(out)
     found = envs_registry.get_suite(suite)
     data = store().source(found.data).manifest_hash if found.data else "none"
-    chosen = found.default_subset if subset is None else subset
+    chosen = chosen_subset(found, subset)
     if traces or foreign or refutations:
         manifest = _from_traces(
             found, chosen, data, settings, traces or [], foreign or [], refutations or [], reference
@@ -149,6 +150,7 @@ def _from_traces(
     options = suite_options([*folders, *refutations])
     suite = configured(suite, options)
     source = make_source(suite, "clean", subset=subset)
+    check_has_end(suite.name, len(source.task_ids))
     tasks = {task_id: source.get(task_id) for task_id in source.task_ids}
     traces = read_runs(folders, suite, tasks, data) + read_foreign(foreign, suite, tasks)
     if with_reference:

@@ -92,7 +92,9 @@ def certify(
         float, typer.Option(metavar="S", min=0, help="Stop searching after this long.")
     ] = 3600,
 ) -> None:
-    """Prove that masked tasks are infeasible, or refute it by a solution with the remaining tools.
+    """Prove masked tasks infeasible, or refute it by a solution.
+
+    A solution needs no more than the remaining tools, and replays.
 
     Exit status 1 if a certificate does not pass the check.
     """

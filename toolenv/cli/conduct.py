@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
 
-from toolenv.errors import UsageError
+from toolenv.errors import UnknownNameError, UsageError
 from toolenv.model_server import Backoff
 from toolenv.model_server.limits import Limits
 from toolenv.runner.conduct import Conduct
@@ -65,3 +65,26 @@ def conduct_of(
         backoff=None if first_wait is None else Backoff(first_wait),
         prices=parse_prices(prices or ()),
     )
+
+
+def agent_settings(policy: object) -> Mapping[str, Any]:
+    """What ``run.json`` keeps of an agent's settings; empty for one that has none."""
+    settings: Mapping[str, Any] = getattr(getattr(policy, "settings", None), "to_json", dict)()
+    return settings
+
+
+def check_prices(prices: Iterable[str], settings: Iterable[Mapping[str, Any]]) -> None:
+    """Refuse a price that none of several agents would ever pay.
+
+    Args:
+        prices: names of models.
+        settings: of each agent; ``model`` and, of one made of several, ``planner.model`` and the like.
+
+    Raises:
+        UnknownNameError: no agent asks such a model; the nearest that one does are named.
+    """
+    values = [item for one in settings for item in one.items()]
+    models = {str(value) for name, value in values if name.rpartition(".")[2] == "model" and value}
+    for model in prices:
+        if model not in models:
+            raise UnknownNameError("model", model, models, where="--price, among the models of the agents")

@@ -27,7 +27,10 @@ def pull(
     source: Annotated[Path | None, typer.Option("--from", metavar="DIR", help="Take a local copy.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
 ) -> None:
-    """Fetch data sets, check every file against the pinned hashes, and put them into the cache."""
+    """Fetch data sets into the cache, every file checked.
+
+    By the pinned hashes.
+    """
     for key in keys:
         row = store().pull(key, source, force=force, report=lambda line: typer.echo(line, err=True))
         typer.echo(f"{row.key} {row.version}: {row.state} at {row.path} ({row.licence})")
@@ -57,7 +60,10 @@ def verify(
         list[str] | None, typer.Argument(metavar="SUITE…", help="Data sets; all that are there.")
     ] = None,
 ) -> None:
-    """Hash every file of the data sets again; exit status 1 if any is not what it should be."""
+    """Hash every file of the data sets again.
+
+    Exit status 1 if any is not what it should be.
+    """
     chosen = keys or [row.key for row in store().status() if row.state != "absent"]
     if not chosen:
         typer.echo(f"nothing is at {store().root}; get data with: toolenv data pull SUITE")

@@ -20,7 +20,10 @@ from toolenv.source import DRAWN, TaskSource, make_source
 
 @app.command()
 def envs(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """List every environment id: tasks, tools, label balance, and whether its data is there."""
+    """List every environment id.
+
+    With its tasks, tools and label balance, and whether its data is there.
+    """
     rows = [_describe(name) for name in envs_registry.env_ids()]
     if as_json:
         typer.echo(json.dumps({"envs": rows}, indent=1))

@@ -38,6 +38,10 @@ FEWEST_FAILURES = 8
 """A run goes on at least until so many episodes in a row have met a failed server."""
 
 
+MOST_EPISODES = 100_000_000
+"""More than anybody plays: those of a subset that has no end."""
+
+
 class Interrupted(Exception):
     """Ctrl-C during a run; what had finished is kept."""
 
@@ -105,6 +109,7 @@ def prepare(
     policy = make_agent(config.agent, config.agent_options)
     jobs: Sequence[Job]
     jobs, manifests = plan(config)
+    check_has_end(" ".join(config.envs), len(jobs))
     if baseline is not None:
         jobs = [job for job in jobs if job.key in baseline.failed]
     planned = {env: 0 for env in config.envs} | Counter(job.env for job in jobs)
@@ -133,6 +138,16 @@ def _preflight(of: object) -> None:
     check = getattr(of, "preflight", None)
     if callable(check):
         check()
+
+
+def check_has_end(what: str, count: int) -> None:
+    """Refuse work that would not end.
+
+    Raises:
+        UsageError: ``count`` tasks or episodes of ``what`` are too many.
+    """
+    if count > MOST_EPISODES:
+        raise UsageError(f"{what}: the subset has no end and cannot be played whole; choose another --subset")
 
 
 def check_apart(runs: Sequence[Prepared]) -> None:

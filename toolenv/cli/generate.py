@@ -39,7 +39,9 @@ def generate(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted generation.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Make tasks, tools and hazards with a model: topic, scenario, task, tools, hazard, checks.
+    """Make tasks, tools and hazards with a model.
+
+    The stages are topic, scenario, task, tools, hazard, checks.
 
     The code that the model writes is run in a sandbox alone. What passes every check is written as a tree in
     ToolBench-X's layout; what does not is counted by its reason. Play it with: toolenv run
@@ -51,6 +53,7 @@ def generate(
     from envs_registry.tool_bench_x.generation.running import header
     from envs_registry.tool_bench_x.generation.statistics import statistics
     from envs_registry.tool_bench_x.generation.topics import orders, own_topics, read_topics
+    from toolenv.agents.preflight import listed_models
     from toolenv.model_server import ChatServer
     from toolenv.sandbox import Worker
 
@@ -60,6 +63,8 @@ def generate(
     settings = AskingSettings(model, attempts, None if temperature < 0 else temperature, max_tokens)
     Worker("").close()  # a machine that cannot wall code in is told before the model is asked
     server = ChatServer(base_url=base_url, timeout=timeout)
+    if not resume:  # an absent server is told before anything is written
+        listed_models(server)
     with CandidateLog(out, header(chosen, settings, seed), resume=resume) as log:
         with progress("generate", len(chosen), len(log.candidates)) as advance:
             try:

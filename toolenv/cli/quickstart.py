@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 from toolenv.cli import app
 from toolenv.cli.data import store
 from toolenv.cli.execute import execute, folder_name, folder_path, prepare
-from toolenv.cli.output import check_page, rows_of, show, write_page
+from toolenv.cli.output import check_page, report_of, rows_of, show, write_page
 from toolenv.errors import DataError
 from toolenv.report.safe import safe_line
 from toolenv.runner.plan import JUDGED_BY, RunConfig, versions
@@ -58,10 +59,10 @@ def quickstart(
     html: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
     limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
 ) -> None:
-    """Run the reference agents on Workflows, which needs no network, and on BFCL where its data can be had.
+    """Run the reference agents on Workflows and BFCL.
 
-    Prints the tables and writes a page. Runs that are there already are used; those of another version of
-    toolenv are not, but run anew.
+    Workflows needs no network; BFCL is left out where its data cannot be had. Prints the tables and writes a
+    page. Runs that are there already are used; those of another version of toolenv are not, but run anew.
     """
     check_page(html)
     folders = _run(WORKFLOWS, out, limit)
@@ -69,7 +70,10 @@ def quickstart(
     if not why:
         folders += _run(BFCL, out, limit)
     left_out = {"left out": f"BFCL: {why}"} if why else {}
-    write_page(html, rows_of(folders), folders, title="toolenv quickstart", more=left_out)
+    found = report_of(folders)
+    write_page(html, list(found.rows), folders, title="toolenv quickstart", more=left_out, report=found)
+    command = shlex.join(["toolenv", "report", str(out)])
+    typer.echo(f"What hazards cost, how agents react to failures, and the FCR under label errors: {command}")
     if why:
         typer.echo(f"BFCL is left out, for its data cannot be had: {safe_line(why, 1000)}")
     typer.echo(f"Page: {html}   Runs: {out}")

@@ -10,7 +10,7 @@ import typer
 
 from toolenv.cli import app
 from toolenv.cli.arms_report import arms_of, show_arms
-from toolenv.cli.conduct import Prices
+from toolenv.cli.conduct import Prices, check_prices
 from toolenv.cli.labels import label_rows_of
 from toolenv.cli.output import check_page, console, report_of, show, show_origins, write_page
 from toolenv.metrics.dimensions import DIMENSIONS
@@ -48,7 +48,7 @@ def report(
     ] = MEDIANS.call_expansion,
     price: Prices = None,
 ) -> None:
-    """Print the metrics of runs, each with its 95% interval and counts."""
+    """Print the metrics of runs, with 95% intervals and counts."""
     prices = parse_prices(price or ())
     if html is not None:
         check_page(html)
@@ -56,6 +56,7 @@ def report(
     found = report_of(folders, dimensions, Thresholds(after_error, expansion))
     rows = list(found.rows)
     arms = arms_of(folders)
+    check_prices(prices, (read_header(one)["agent_settings"] for one in find_runs(folders)))
     labelled = label_rows_of(folders, rows, labels or [])
     costs = costs_of(folders, prices) if prices else []
     if html is not None:

@@ -29,7 +29,10 @@ def reviews(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Print the agreement of two review logs: the paper's rate, Cohen's κ and Gwet's AC1."""
+    """Print the agreement of two review logs.
+
+    By the paper's rate, Cohen's κ and Gwet's AC1.
+    """
     from envs_registry.tool_bench_x.reviews import agreement, agreement_to_json, read_reviews
 
     after = None if settled is None else read_reviews(settled)

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.agent_options import check_options, options_for
 from toolenv.cli.arms import run_arms
@@ -21,6 +22,8 @@ from toolenv.cli.conduct import (
     PerMinute,
     Prices,
     Retries,
+    agent_settings,
+    check_prices,
     conduct_of,
 )
 from toolenv.cli.execute import check_apart, env_name, execute, folder_name, folder_path, prepare
@@ -118,14 +121,13 @@ def run(
         typer.Option("--agent-option", metavar="NAME=VALUE", help="Any other agent setting."),
     ] = None,
 ) -> None:
-    """Run episodes, keep them in a run directory, and print the table.
+    """Run episodes, keep them in a folder, and print the table.
 
     Several agents get a run directory each, below --out; with --arm, each arm of each agent in each
     environment. All is checked before the first episode. A server that fails many episodes in a row stops the
     run; --resume goes on and runs those again. Exit status 1 if no episode of a run is valid.
     """
-    options = {
-        **pairs("--suite-option", suite_option or []),
+    own = {
         "subset": subset,
         "max_turns": max_turns,
         "prior": prior,
@@ -133,19 +135,24 @@ def run(
         "hazards": hazards and str(hazards),
         "hazard_seed": hazard_seed,
     }
+    given = {name: value for name, value in own.items() if value is not None}
+    options = {**pairs("--suite-option", suite_option or []), **given}
     agent_options = {
         **({} if base_url is None else {"base_url": base_url}),
         **pairs("--agent-option", agent_option or []),
     }
     check_options(agent, agent_options)
     conduct = conduct_of(retries, deadline, cache, Limits(per_minute, in_flight), backoff, price)
+    if conduct.prices:
+        policies = [make_agent(spec, options_for(spec, agent_options)) for spec in agent]
+        check_prices(conduct.prices, map(agent_settings, policies))
     place = Workplace(runner, concurrency, Cluster(ray_address, ray_actors, ray_gpus), conduct)
     names = tuple(dict.fromkeys(map(env_name, envs)))
     configs = [
         RunConfig(
             envs=together,
             agent=spec,
-            env_options={name: value for name, value in options.items() if value is not None},
+            env_options=options,
             agent_options=options_for(spec, agent_options),
             tasks=() if tasks is None else _task_ids(tasks),
             limit=limit,

@@ -14,7 +14,7 @@ import typer
 import envs_registry
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
-from toolenv.cli.execute import env_name
+from toolenv.cli.execute import check_has_end, env_name
 from toolenv.cli.output import with_progress
 from toolenv.cli.run import pairs
 from toolenv.feasibility.manifest import FLAGS
@@ -64,14 +64,17 @@ def validate(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check that the oracle succeeds, that doing nothing does not, and that nothing leaks.
+    """Check that environments are what they claim to be.
 
-    Under a hazard the oracle plays the recovery witness, the clean path is checked, too, and what is armed is
-    counted. Exit status 1 if anything is wrong. What in a data set disagrees with itself is a warning.
+    The oracle succeeds, doing nothing does not, and nothing leaks. Under a hazard the oracle plays the
+    recovery witness, the clean path is checked, too, and what is armed is counted. Exit status 1 if anything
+    is wrong. What in a data set disagrees with itself is a warning.
     """
     chosen = {name: value for name, value in (("subset", subset), ("tasks", tasks)) if value is not None}
     options = {**pairs("--suite-option", suite_option or []), **chosen}
     sources = {name: source_of(name, options) for name in _names(envs)}
+    for name, source in sources.items():
+        check_has_end(name, len(source.task_ids))
     every = []
     for name, source in sources.items():
         checked = Checked(name, _validate(name, source), armed_counts(source))

@@ -12,11 +12,14 @@ from typing import Any
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.masks import manifest_for
-from toolenv.source.conditions import CONDITIONS, conditions_of
+from toolenv.source.conditions import CONDITIONS, DRAWN, conditions_of
 from toolenv.source.task_source import TaskSource
 from toolenv.source.wanted import TaskIds, check_masked, wanted_ids
 from toolenv.suite import Generated, Suite, corrections_of
 from toolenv.task import Task
+
+EVEN = 0.5
+"""The prior of infeasible episodes, where none is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ def make_source(
     *,
     subset: str | None = None,
     tasks: TaskIds = None,
-    prior: float = 0.5,
+    prior: float | None = None,
     max_turns: int | None = None,
     masks: str | Path | None = None,
     hazards: str | Path | None = None,
@@ -57,7 +60,8 @@ def make_source(
         condition: one of :func:`toolenv.source.conditions_of`.
         subset: one of the suite's subsets; ``None`` is its default.
         tasks: ids to keep (a list, or one string with commas); ``None`` keeps all.
-        prior: in ``mixed`` and ``confusable``, the probability that an episode is infeasible.
+        prior: in ``mixed`` and ``confusable``, the probability that an episode is infeasible; ``None`` is
+            a half.
         max_turns: decisions per user turn; ``None`` is the suite's own cap (Appendix C).
         masks: a mask manifest to use instead of the suite's own.
         hazards: a hazard manifest to use instead of the suite's own.
@@ -69,9 +73,10 @@ def make_source(
     Raises:
         UsageError: a value that cannot be used, named with the nearest good one.
     """
-    name = _subset(suite, subset)
+    name = chosen_subset(suite, subset)
     _check_condition(suite, condition, hazards, hazard_seed)
-    frame = _Frame(suite, name, condition, _prior(prior), _cap(suite, max_turns))
+    _check_decoys(suite, condition, decoys)
+    frame = _Frame(suite, name, condition, _prior(suite, condition, prior), _cap(suite, max_turns))
     if isinstance(suite, Generated) and name in suite.on_demand:
         if condition not in CONDITIONS or masks is not None:
             raise UsageError(f"subset {name!r} is made on demand: it takes no manifest")
@@ -86,8 +91,16 @@ def make_source(
     return _with_origin(armed, name)
 
 
-def _subset(suite: Suite, subset: str | None) -> str:
+def chosen_subset(suite: Suite, subset: str | None) -> str:
+    """A subset by its name; the suite's default one for ``None``.
+
+    Raises:
+        UnknownNameError: there is none; the nearest are named.
+        UsageError: no name, or a subset that is not available.
+    """
     subset = suite.default_subset if subset is None else subset
+    if not isinstance(subset, str):
+        raise UsageError(f"subset={subset!r}: give one name of {', '.join(suite.subsets)}")
     if subset in suite.unavailable:
         raise UsageError(
             f"subset {subset!r} of suite {suite.name} is not available: {suite.unavailable[subset]}"
@@ -107,10 +120,22 @@ def _check_condition(
         raise UsageError(f"hazards and hazard_seed have no meaning in {suite.name}-{condition}")
 
 
-def _prior(value: float) -> float:
+def _check_decoys(suite: Suite, condition: str, decoys: bool) -> None:
+    if not isinstance(decoys, bool):
+        raise UsageError(f"decoys={decoys!r}: give True or False")
+    if decoys and condition != "mixed":
+        raise UsageError(f"decoys have no meaning in {suite.name}-{condition}, but in {suite.name}-mixed")
+
+
+def _prior(suite: Suite, condition: str, value: float | None) -> float:
+    if value is None:
+        return EVEN
     is_number = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
     if not is_number or not 0.0 <= value <= 1.0:
         raise UsageError(f"prior={value!r}: give a number from 0.0 to 1.0")
+    if condition not in DRAWN:
+        drawn = " and ".join(f"{suite.name}-{one}" for one in conditions_of(suite) if one in DRAWN)
+        raise UsageError(f"prior={value!r} has no meaning in {suite.name}-{condition}, but in {drawn}")
     return float(value)
 
 
@@ -152,8 +177,6 @@ def _masked_source(
             check_masked(wanted, masked, manifest, frame.where)
         clean = {task_id: clean[task_id] for task_id in wanted}
         masked = {task_id: masked[task_id] for task_id in wanted if task_id in masked}
-    if not isinstance(decoys, bool):
-        raise UsageError(f"decoys={decoys!r}: give True or False")
     source = frame.source(clean, masked, manifest_hash=manifest.hash, decoys=decoys)
     if not source.task_ids:
         why = _why_none(manifest)

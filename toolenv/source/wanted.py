@@ -23,11 +23,17 @@ def wanted_ids(tasks: TaskIds, clean: Mapping[str, Task], suite: Suite) -> list[
     """The ids asked for, each once; ``None`` for all.
 
     Raises:
-        UsageError: none is named, or one that is not there; the nearest, or why it is left out, is told.
+        UsageError: no list of ids, none is named, or one that is not there; the nearest, or why it is left
+            out, is told.
     """
     if tasks is None:
         return None
-    listed = [one.strip() for one in tasks.split(",")] if isinstance(tasks, str) else list(tasks)
+    if isinstance(tasks, str):
+        listed = [one.strip() for one in tasks.split(",")]
+    else:
+        listed = list(tasks) if isinstance(tasks, Iterable) else [tasks]
+    if not all(isinstance(one, str) for one in listed):
+        raise UsageError(f"tasks={tasks!r}: give ids in a list, or in one string with commas")
     wanted = list(dict.fromkeys(one for one in listed if one))
     if not wanted:
         raise UsageError(f"tasks={tasks!r} names no task")

@@ -91,6 +91,9 @@ def test_a_subset_with_an_end_is_made_on_demand_too() -> None:
 def test_what_has_no_end_cannot_be_had_as_a_whole() -> None:
     with pytest.raises(UsageError, match="'train' has no end"):
         SUITE.tasks("train")
+    with pytest.raises(UsageError, match="'train' has no end"):
+        SUITE.masks("train")
+    assert len(TaskIds(1)[:]) == len(TaskIds(1)), "and is not copied"
 
 
 def test_a_manifest_of_masks_is_refused() -> None:

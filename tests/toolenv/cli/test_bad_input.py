@@ -190,6 +190,12 @@ def test_an_absent_server_is_found_out_before_any_episode(toolenv: Command, plac
     assert_refused(ended, [f"no model server answers at {url}", "is it running there?"], place)
 
 
+def test_generate_finds_out_before_anything_is_written(toolenv: Command, place: Path) -> None:
+    url = f"http://127.0.0.1:{free_port()}/v1"
+    ended = toolenv("generate", "--model", "some-model", "--base-url", url, "--limit", 1, "--out", "x")
+    assert_refused(ended, [f"no model server answers at {url}", "--base-url", "OPENAI_BASE_URL"], place)
+
+
 def test_a_server_is_asked_once_before_a_run_and_not_for_a_finished_one(
     toolenv: Command, place: Path
 ) -> None:

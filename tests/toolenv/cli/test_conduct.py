@@ -72,7 +72,12 @@ def test_without_prices_no_cost_is_shown(toolenv: Command, server: FakeServer) -
         (("--per-minute", 0), "per_minute=0.0: give a number above 0"),
         (("--backoff", -1), "--backoff -1: give seconds from 0 to 60"),
         (("--price", "x"), "--price 'x': give MODEL=IN,OUT in money per million tokens"),
-        (("--price", "other=1,2"), "--price names other; the agent's models are fake-model"),
+        (
+            ("--price", "other=1,2"),
+            "unknown model 'other' in --price, among the models of the agents; known: fake-model",
+        ),
+        (("--price", f"{MODEL}=1,2", "--price", "Fake-modl=1,2"), "'Fake-modl' in --price, among the models"),
+        (("--price", "Fake-modl=1,2"), "did you mean 'fake-model'?"),
         (("--cache", "/proc/replies"), "cache /proc/replies cannot be written"),
     ],
 )

@@ -30,6 +30,16 @@ def test_help_names_every_command(toolenv: Command) -> None:
     assert (ended.code, [name for name in commands if name not in ended.out]) == (0, [])
 
 
+@pytest.mark.parametrize("group", [(), ("data",), ("annotate",)])
+def test_help_says_in_80_columns_what_each_command_does(
+    toolenv: Command, monkeypatch: pytest.MonkeyPatch, group: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = toolenv(*group, "--help").out.partition("Commands:\n")[2].splitlines()
+    assert len(lines) >= 3
+    assert [line for line in lines if not line.endswith(".") or line.endswith("...") or len(line) > 80] == []
+
+
 def test_the_version(toolenv: Command) -> None:
     found = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["version"]["path"]
     source = (ROOT / found).read_text(encoding="utf-8")
@@ -193,10 +203,12 @@ def test_quickstart(toolenv: Command, place: Path) -> None:
     assert first.code == 0
     assert first.out.endswith("Page: page.html   Runs: runs\n")
     assert all(agent in first.out for agent in (*AGENTS, "recovery", "naive"))
+    assert "and the FCR under label errors: toolenv report runs\n" in first.out
     assert first.out.index("ToolFeas/Workflows-hazard-v0") < first.out.index("ToolFeas/BFCL-clean-v0")
     assert len(list((place / "runs").iterdir())) == RUNS
     page = (place / "page.html").read_text(encoding="utf-8")
     assert all(f"ToolFeas/{suite} (pooled)" in page for suite in ("Workflows", "BFCL"))
+    assert "Degradation" in page
     assert "BFCL is left out" not in first.out
     again = toolenv(*command)
     assert (again.code, again.out) == (0, first.out)

@@ -1,0 +1,47 @@
+"""What a user brings by its place, ``module:attribute``: an agent, a suite."""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+from toolenv.errors import UnknownNameError, UsageError
+
+
+def plugged_in(kind: str, module_name: str, attribute: str, known: Iterable[str] = ()) -> Any:
+    """The object at ``module_name:attribute``.
+
+    Args:
+        kind: what it is to be, e.g. ``"agent"``.
+        module_name: a module that can be imported.
+        attribute: a name in it.
+        known: what goes by a name of its own, which the module's may be meant for.
+
+    Raises:
+        UnknownNameError: no such module, or no such attribute in it; the nearest are named.
+        UsageError: the module cannot be imported; the line of it that fails is named.
+    """
+    module = _imported(kind, module_name, known)
+    if not hasattr(module, attribute):
+        public = [name for name in vars(module) if not name.startswith("_")]
+        raise UnknownNameError("attribute", attribute, public, where=f"module {module_name}")
+    return getattr(module, attribute)
+
+
+def _imported(kind: str, name: str, known: Iterable[str]) -> ModuleType:
+    unknown = UnknownNameError(f"{kind} or module", name, known)
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise unknown
+    try:
+        return importlib.import_module(name)
+    except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
+            raise unknown from error
+        told = f"module {name!r} cannot be imported: {type(error).__name__}: {error}"
+        if not isinstance(error, SyntaxError):  # which names its line itself
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            told += f" ({last.filename}, line {last.lineno})"
+        raise UsageError(told) from error
