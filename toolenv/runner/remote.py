@@ -19,7 +19,7 @@ from toolenv.runner.worker import Played
 
 MOST_AHEAD = 64
 """Jobs a worker has beside those it is playing, at most. It has twice as many as it handed in last: enough
-until the next call, and few where episodes are long: none should wait at one worker while another has none."""
+until the next call, and few where episodes are long: none should wait at one worker while another is idle."""
 
 CALLS = 2
 """Calls that a worker has at a time: while one is taken in here, the next one is worked on there."""
