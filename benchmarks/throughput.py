@@ -11,7 +11,6 @@ import argparse
 import json
 import multiprocessing
 import os
-import re
 import resource
 import selectors
 import socket
@@ -29,6 +28,7 @@ import envs_registry  # noqa: F401  (registers the ids)
 from toolenv.agents.chat import ChatPolicy
 from toolenv.agents.settings import ChatSettings
 from toolenv.policy import Policy
+from toolenv.runner.garbage import collect_seldom
 from toolenv.runner.plan import Job, RunConfig, plan
 from toolenv.runner.ray import Cluster
 from toolenv.runner.select import Workplace, run_at
@@ -38,7 +38,7 @@ SECONDS = 5.0
 LENGTHS = (8, 1)
 """Requests an episode: about as many as agents need for a task, and the most expensive there is."""
 ENV = "ToolFeas/Workflows-clean-v0"
-MODEL = "fixed-latency"
+MODEL = "fixed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,16 +220,20 @@ def _calling(tool: bytes) -> bytes:
 
 
 _LAST = _answer({"content": "Done."}, "stop")
-_MODEL = re.compile(rb'"model":"fixed-latency-(\d+)"')
-_TOOL = re.compile(rb'"function":\{"name":"([^"]+)"')
 
 
 def _answer_to(request: bytes) -> bytes:
     """A call of the first tool until the last request of an episode; read without a parser, which costs."""
-    length = int(_MODEL.findall(request)[0])
+    length = int(_between(request, request.find(b'"model":"'), b"-"))
     if request.count(b'"role":"tool"') + 1 >= length:
         return _LAST
-    return _calling(_TOOL.findall(request)[-1])
+    return _calling(_between(request, request.rfind(b'"function":{"name":"'), b'"name":"'))
+
+
+def _between(request: bytes, start: int, mark: bytes) -> bytes:
+    """The text after a mark up to the next quotation mark."""
+    begin = request.index(mark, start) + len(mark)
+    return request[begin : request.index(b'"', begin)]
 
 
 def main() -> None:
@@ -240,6 +244,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--ray", action="store_true")
     given = parser.parse_args()
+    collect_seldom()  # as the command line does
     measure(given.concurrency, given.lengths, given.rounds, ray=given.ray)
 
 

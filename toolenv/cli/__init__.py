@@ -64,7 +64,9 @@ def main() -> None:
         validate,
     )
     from toolenv.cli.execute import Interrupted, ServerLost
+    from toolenv.runner.garbage import collect_seldom
 
+    collect_seldom()
     # `module:attribute` agents live where the user is. Last, so that no file there hides a library.
     sys.path.append("")
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import signal
@@ -11,6 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
+from toolenv.runner.garbage import collect_seldom
 from toolenv.runner.plan import Job
 from toolenv.runner.worker import Orders, Played, Worker
 
@@ -71,8 +71,7 @@ def _begin(orders: Orders) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    # Hundreds of episodes in flight are no garbage: to look through them was a tenth of all work.
-    gc.set_threshold(100_000, 50, 100)
+    collect_seldom()
     _worker = Worker(orders)
 
 

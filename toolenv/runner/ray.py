@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from toolenv.errors import ServerError, UsageError
+from toolenv.runner.garbage import collect_seldom
 from toolenv.runner.plan import Job
 from toolenv.runner.worker import Orders, Played, Worker
 
@@ -156,6 +157,10 @@ class RayCrew:
 
 class _Actor(Worker):
     """A worker that says which process it is."""
+
+    def __init__(self, orders: Orders) -> None:
+        collect_seldom()
+        super().__init__(orders)
 
     def pid(self) -> int:
         return os.getpid()
