@@ -10,6 +10,7 @@ import contextlib
 import heapq
 import selectors
 import socket
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -39,6 +40,7 @@ class Reactor:
             end.setblocking(False)
         self._selector.register(self._ear, selectors.EVENT_READ)
         self._transfers: _Transfers | None = None
+        self._thread: int | None = None
 
     def drive(self, waiting: Waiting[Result], done: Done) -> None:
         """Begin a work; ``done`` is called with its result, or with the exception that ended it.
@@ -50,6 +52,8 @@ class Reactor:
     def say(self, callback: Callback) -> None:
         """Have something called in the reactor's thread; may be called from any thread."""
         self._said.append(callback)
+        if threading.get_ident() == self._thread:
+            return
         with contextlib.suppress(OSError):  # it is full, so it rings already; or nobody listens any more
             self._bell.send(b"!")
 
@@ -65,6 +69,7 @@ class Reactor:
 
     def run(self) -> None:
         """Wait until something has happened, and call what it was waited for by."""
+        self._thread = threading.get_ident()
         happened = self._selector.select(self._patience())
         for key, mask in happened:
             if key.fileobj is self._ear:
