@@ -100,10 +100,13 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
                 ended, with its task and seed; :meth:`go_on` comes next. Nothing else is known.
 
         Raises:
-            UsageError: a seed that is no whole number of at least 0, or an unknown option or task.
+            UsageError: a seed that is no whole number of at least 0, options that are no dict, or an unknown
+                option or task.
             ReplayError: a trace that does not repeat.
             ServerError: a simulated user's model failed to open the conversation.
         """
+        if options is not None and not isinstance(options, dict):
+            raise UsageError(f"options={options!r}: give a dict such as {{'task_id': …}}")
         if seed is not None:
             self._reseed(seed)
         self._episode += 1

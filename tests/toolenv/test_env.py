@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import math
+from typing import Any
 
 import gymnasium
 import pytest
@@ -377,3 +378,9 @@ def test_running_out_of_decisions_is_no_success_even_after_the_right_call() -> N
         made.step(Malformed("<", "broken"))
     *_, info = made.step(Malformed("<", "broken"))
     assert (info["verdict"]["success"], info["verdict"]["why"]) == (False, "the decisions ran out")
+
+
+@pytest.mark.parametrize("options", [3, "pay-7", ["task_id"]])
+def test_reset_options_that_are_no_dict_are_refused(options: Any) -> None:
+    with pytest.raises(UsageError, match=r"options=.*: give a dict such as"):
+        env().reset(options=options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import sys
 import threading
@@ -83,12 +84,23 @@ class RunConfig:
         plain = {**asdict(self), "agent_options": without_reaching(self.agent_options)}
         if self.arm == "baseline":  # which hash a run has must not depend on whether it is part of a study
             del plain["arm"], plain["baseline"]
-        return cast("dict[str, Any]", json.loads(json.dumps(plain, default=str)))
+        return cast("dict[str, Any]", json.loads(json.dumps(plain, default=described)))
 
     @property
     def hash(self) -> str:
         """The first 16 hexadecimal digits of the configuration's sha256."""
         return hashlib.sha256(json.dumps(self.to_json(), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def described(value: object) -> Any:
+    """What stands in a configuration for an option that is no JSON value: the same in every process."""
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    told = str(value)
+    kind = type(value)
+    return f"{kind.__module__}.{kind.__qualname__}" if " at 0x" in told else told
 
 
 @dataclass(frozen=True, slots=True)

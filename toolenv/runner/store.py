@@ -26,7 +26,7 @@ from toolenv.policy import Privileged
 from toolenv.rollout import Rollout
 from toolenv.runner import shards
 from toolenv.runner.keys import KeySet
-from toolenv.runner.plan import JUDGED_BY, RunConfig, versions, without_reaching
+from toolenv.runner.plan import JUDGED_BY, RunConfig, described, versions, without_reaching
 from toolenv.runner.reading import PLAYED_AGAIN, RUN_FILE, RUN_VERSION, read_episodes, read_header
 from toolenv.runner.set_aside import SET_ASIDE_FILE, SetAside, set_aside_failed
 
@@ -66,7 +66,7 @@ def make_header(
         "planned": dict(planned),
         "versions": versions(),
     }
-    return cast("dict[str, Any]", json.loads(json.dumps(header, allow_nan=False, default=str)))
+    return cast("dict[str, Any]", json.loads(json.dumps(header, allow_nan=False, default=described)))
 
 
 def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> KeySet:

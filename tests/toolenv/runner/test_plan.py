@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,3 +101,17 @@ def test_the_jobs_of_millions_of_episodes_are_made_as_they_are_read() -> None:
     assert (jobs[-1].trial, jobs[4 * 10**6].env) == (10**6 - 1, INFEASIBLE)
     with pytest.raises(IndexError):
         listed[len(listed)]
+
+
+class Setting:
+    """An option that is no JSON value and has no text of its own."""
+
+
+def test_options_that_are_no_json_values_are_told_the_same_in_every_process() -> None:
+    """A set's order and an object's address differ from one process to the next."""
+    config = RunConfig(
+        envs=(CLEAN,), agent="x", env_options={"a": {"c", "b"}, "user": Setting(), "p": Path("x")}
+    )
+    told = config.to_json()["env_options"]
+    assert told == {"a": ["b", "c"], "user": f"{__name__}.Setting", "p": "x"}
+    assert config.hash == replace(config, env_options={"a": {"b", "c"}, "user": Setting(), "p": "x"}).hash
