@@ -63,7 +63,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hazards",),
     ("user",),
     ("source",),
-    ("live", "replay"),
+    ("incoming_calls", "live", "replay"),
     ("spaces",),
     ("env",),
     ("vector",),

@@ -6,8 +6,9 @@ import traceback
 from collections.abc import Mapping
 
 from toolenv.errors import DeadlineError, ServerError, ToolFault, UsageError
-from toolenv.hygiene import clean_action, clean_name, clean_text
-from toolenv.json_values import UnusableValueError, clean_json, copy_json
+from toolenv.hygiene import clean_action, clean_text
+from toolenv.incoming_calls import IncomingCalls
+from toolenv.json_values import copy_json
 from toolenv.judge import decide_text
 from toolenv.kernel.protocol import Slot, shown_tools
 from toolenv.names import lookup_table, shared_lookup_table
@@ -55,17 +56,16 @@ class LiveEpisode:
     """
 
     __slots__ = (
-        "_call_ids",
         "_calls",
         "_checkpoints",
         "_continuation",
         "_error",
+        "_incoming",
         "_kernel",
         "_left",
         "_lookup",
         "_lost_usage",
         "_max_turns",
-        "_mended",
         "_messages",
         "_opening",
         "_searches",
@@ -92,8 +92,7 @@ class LiveEpisode:
         self._messages = list(task.messages)
         self._steps: list[Step] = []
         self._checkpoints: list[str] = []
-        self._call_ids: set[str] = set()
-        self._mended: set[str] = set()
+        self._incoming = IncomingCalls()
         self._error = self._opening = ""
         self._lost_usage: Usage | None = None
         self._trouble = NO_TROUBLE
@@ -195,7 +194,7 @@ class LiveEpisode:
     # ---- what a decision does ----
 
     def _call_tools(self, action: ToolCalls) -> None:
-        calls = tuple([self._accept(call) for call in action.calls])
+        calls = tuple([self._incoming.accept(call, self._lookup) for call in action.calls])
         # The agent sees copies: what it does to them must not reach the trace or the world.
         shown = tuple([_copied(call) for call in calls])
         self._messages.append(new_tuple(ChatMessage, ("assistant", action.text, shown, "")))
@@ -268,27 +267,6 @@ class LiveEpisode:
             # Where tools have to be searched for, each episode is shown other ones.
             self._lookup = lookup_table(tools) if self._searches else shared_lookup_table(tools)
 
-    def _accept(self, call: ToolCall) -> ToolCall:
-        """The call under the tool's own name, with clean arguments and an id of its own."""
-        spec = self._lookup.get(call.name)
-        name = clean_name(call.name) if spec is None else spec.name
-        call_id = self._unused_id(clean_name(call.id) if call.id else "")
-        problem = clean_name(call.problem) if call.problem else ""
-        try:
-            arguments, mended = clean_json(call.arguments)
-        except UnusableValueError as error:
-            return new_call(name, {}, call_id, problem or str(error))
-        if mended:
-            self._mended.add(call_id)
-        return new_call(name, arguments, call_id, problem)
-
-    def _unused_id(self, wanted: str) -> str:
-        number = len(self._call_ids)
-        while not wanted or wanted in self._call_ids:
-            wanted, number = _FIRST_IDS[number] if number < len(_FIRST_IDS) else _id(number), number + 1
-        self._call_ids.add(wanted)
-        return wanted
-
     def _answer(self, call: ToolCall) -> ToolResult:
         """Run a call and append its reply; calls behind one that ended the episode get a reply too."""
         result = self._run(call) if self.ending == "running" else _NOT_RUN
@@ -306,19 +284,11 @@ class LiveEpisode:
         except ServerError as error:
             self._end_by_server(error)
             return ToolResult("Error: the tool failed.", "tool_error")
-        if self._mended and call.id in self._mended:
+        if call.id in self._incoming.mended:
             result = result._replace(record={**(result.record or {}), "mended_text": True})
         if call.name in self.task.terminal_tools and result.kind == "ok":
             self.end("terminal_tool")
         return result
-
-
-def _id(number: int) -> str:
-    """Nine letters and digits: the strictest form servers ask for."""
-    return f"call{number:05d}"
-
-
-_FIRST_IDS = tuple(map(_id, range(64)))
 
 
 def _copied(call: ToolCall) -> ToolCall:

@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any, TypeAlias
+
+import typer
 
 from toolenv.agents.planner import EXECUTOR, PLANNER
 from toolenv.agents.registry import for_role, options_read
 from toolenv.agents.specs import Combined, Name, Spec, parse_spec
+from toolenv.cli.pairs import pairs
 from toolenv.errors import UnknownNameError
 from toolenv.runner.plan import without_reaching
+
+BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="Server of chat agents.")]
+AgentOptions: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--agent-option", metavar="NAME=VALUE", help="Any other agent setting."),
+]
+
+
+def agent_options_of(
+    specs: Iterable[str], given: Iterable[str] | None, base_url: str | None
+) -> dict[str, Any]:
+    """What the options say; see :func:`check_options`."""
+    reached = {} if base_url is None else {"base_url": base_url}
+    options = {**reached, **pairs("--agent-option", given or ())}
+    check_options(specs, options)
+    return options
 
 
 def check_options(specs: Iterable[str], options: Mapping[str, Any]) -> None:

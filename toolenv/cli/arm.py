@@ -15,6 +15,7 @@ from toolenv.cli.data import store
 from toolenv.cli.execute import check_has_end
 from toolenv.cli.many_values import ManyValues
 from toolenv.cli.output import with_progress
+from toolenv.cli.task_options import Subset, Tasks
 from toolenv.errors import UsageError
 from toolenv.hazards import get_kind
 from toolenv.hazards.manifest import HazardManifest
@@ -41,8 +42,8 @@ def arm(
     seed: Annotated[
         list[int] | None, typer.Option("--seed", metavar="S…", help="Seeds; an instance for each [0].")
     ] = None,
-    subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
-    tasks: Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")] = None,
+    subset: Subset = None,
+    tasks: Tasks = None,
     fewest: Annotated[int, typer.Option(help="Write no manifest with fewer tasks.")] = FEWEST_TASKS,
 ) -> None:
     """Arm hazards on a suite's tasks, and prove each recoverable.

@@ -17,6 +17,7 @@ from toolenv.cli.data import store
 from toolenv.cli.execute import check_has_end
 from toolenv.cli.many_values import ManyValues
 from toolenv.cli.output import with_progress
+from toolenv.cli.task_options import Subset
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.feasibility.building import BuildSettings, assemble, build_tasks
 from toolenv.feasibility.certificates.settle import settled
@@ -69,7 +70,7 @@ def build(
             help="Decide each mask (toolenv certify); keep those that stand, and what is proven.",
         ),
     ] = False,
-    subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
+    subset: Subset = None,
     agents: Annotated[
         int | None, typer.Option(metavar="K", help=f"Agents that must have solved a task [{DEFAULT_AGENTS}].")
     ] = None,

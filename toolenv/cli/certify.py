@@ -17,6 +17,7 @@ import envs_registry
 from toolenv.cli import app
 from toolenv.cli.execute import env_name
 from toolenv.cli.output import console, with_progress
+from toolenv.cli.task_options import Subset, Tasks
 from toolenv.errors import UnknownNameError
 from toolenv.feasibility.annotation.evidence import write_labels
 from toolenv.feasibility.certificates.assumed import NO_WORLD
@@ -76,8 +77,8 @@ def certify(
     check: Annotated[
         Path | None, typer.Option("--check", metavar="FILE", help="Only check the certificates in a file.")
     ] = None,
-    subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
-    tasks: Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")] = None,
+    subset: Subset = None,
+    tasks: Tasks = None,
     limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N tasks.")] = None,
     masks: Annotated[Path | None, typer.Option(metavar="FILE", help="Other masks than the suite's.")] = None,
     only: Annotated[

@@ -29,7 +29,7 @@ def pull(
 ) -> None:
     """Fetch data sets into the cache, every file checked.
 
-    By the pinned hashes.
+    A data set whose files do not have the pinned hashes is not taken.
     """
     for key in keys:
         row = store().pull(key, source, force=force, report=lambda line: typer.echo(line, err=True))

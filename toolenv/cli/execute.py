@@ -37,7 +37,6 @@ from toolenv.runner.store import RunStore, TornLineWarning, finished, make_heade
 FEWEST_FAILURES = 8
 """A run goes on at least until so many episodes in a row have met a failed server."""
 
-
 MOST_EPISODES = 100_000_000
 """More than anybody plays: those of a subset that has no end."""
 

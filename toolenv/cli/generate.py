@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from toolenv.cli.output import console, progress
 from toolenv.errors import ServerError, UsageError
 
 if TYPE_CHECKING:
+    from envs_registry.tool_bench_x.generation.log import CandidateLog
     from envs_registry.tool_bench_x.generation.statistics import Statistics
 
 
@@ -66,20 +68,25 @@ def generate(
     if not resume:  # an absent server is told before anything is written
         listed_models(server)
     with CandidateLog(out, header(chosen, settings, seed), resume=resume) as log:
-        with progress("generate", len(chosen), len(log.candidates)) as advance:
-            try:
-                for _ in make_all(chosen, server, settings, log, concurrency):
-                    advance()
-            except KeyboardInterrupt:
-                raise Interrupted(f"{len(log.candidates)} candidates are kept in {out}") from None
-            except ServerError as error:
-                kept = f"{len(log.candidates)} of {len(chosen)} candidates are kept in {out}"
-                raise ServerLost(f"{error}; {kept}") from error
+        _drain(make_all(chosen, server, settings, log, concurrency), log, len(chosen))
         found = statistics(log.candidates)
     if as_json:
         typer.echo(json.dumps(found.to_json(), indent=1))
     else:
         _show(found, out)
+
+
+def _drain(made: Iterable[object], log: CandidateLog, planned: int) -> None:
+    """Make all candidates; what stops before the end says how many are kept."""
+    with progress("generate", planned, len(log.candidates)) as advance:
+        try:
+            for _ in made:
+                advance()
+        except KeyboardInterrupt:
+            raise Interrupted(f"{len(log.candidates)} candidates are kept in {log.folder}") from None
+        except ServerError as error:
+            kept = f"{len(log.candidates)} of {planned} candidates are kept in {log.folder}"
+            raise ServerLost(f"{error}; {kept}") from error
 
 
 def _show(found: Statistics, out: Path) -> None:

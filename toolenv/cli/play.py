@@ -10,6 +10,7 @@ import typer
 
 from toolenv.cli import app
 from toolenv.cli.execute import env_name
+from toolenv.cli.task_options import Subset
 from toolenv.env import ToolEnv
 from toolenv.runner.plan import make
 from toolenv.transcript import printable, render_conversation
@@ -27,7 +28,7 @@ def play(
         str | None, typer.Option(metavar="ID", help="The task; by default --seed draws one.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the episode.")] = 0,
-    subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
+    subset: Subset = None,
 ) -> None:
     """Play one episode by hand; the verdict is printed at its end."""
     made = make(env_name(env), {} if subset is None else {"subset": subset})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,7 +56,7 @@ class _Changes:
         """The episodes of a run, judged again one by one."""
         for old, new in with_progress(rescored(run), sum(planned_of(run).values()), str(run)):
             self.total += 1
-            if differ(old, new):
+            if differing(old, new):
                 self.number += 1
                 self.shown += [(old, new)] if len(self.shown) < SHOWN else []
             yield new
@@ -111,11 +110,11 @@ def check_unedited(folder: Path) -> None:
         StoreError: names the episode, the field and both values; and see :func:`rescored`.
     """
     for old, new in rescored(folder):
-        if differ(old, new):
-            name = next(one for one in Episode.__slots__ if getattr(old, one) != getattr(new, one))
+        if fields := differing(old, new):
+            name = fields[0]
             raise StoreError(
                 f"{folder}: the episode of task {old.task_id!r}, trial {old.trial} was edited: {name!r} is "
-                f"{getattr(old, name)!r}, and its trace comes to {getattr(new, name)!r}"
+                f"{getattr(old, name)!r:.200}, and its trace comes to {getattr(new, name)!r:.200}"
             )
 
 
@@ -135,14 +134,16 @@ def _check_trace(trace: Trace, episode: Episode, source: TaskSource, folder: Pat
             )
 
 
-def differ(old: Episode, new: Episode) -> bool:
-    """Whether an episode was judged otherwise. The text of an error may name lines of code, which move.
+def differing(old: Episode, new: Episode) -> list[str]:
+    """The fields in which an episode was judged otherwise.
 
-    Facts that an earlier version did not record are no difference.
+    Not its error, whose text may name lines of code, which move; nor facts that an earlier version did not
+    record.
     """
-    if old.reaction is None:
-        new = replace(new, **{name: getattr(old, name) for name in FACTS})
-    return replace(old, error="") != replace(new, error="")
+    ignored = {"error", *(FACTS if old.reaction is None else ())}
+    return [
+        name for name in Episode.__slots__ if name not in ignored and getattr(old, name) != getattr(new, name)
+    ]
 
 
 def _brief(episode: Episode) -> str:

@@ -31,7 +31,7 @@ def reviews(
 ) -> None:
     """Print the agreement of two review logs.
 
-    By the paper's rate, Cohen's κ and Gwet's AC1.
+    Agreement is the paper's rate, Cohen's κ and Gwet's AC1.
     """
     from envs_registry.tool_bench_x.reviews import agreement, agreement_to_json, read_reviews
 

@@ -16,7 +16,7 @@ from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.execute import check_has_end, env_name
 from toolenv.cli.output import with_progress
-from toolenv.cli.run import pairs
+from toolenv.cli.task_options import Subset, SuiteOptions, Tasks, env_options
 from toolenv.feasibility.manifest import FLAGS
 from toolenv.report.format import counted
 from toolenv.runner.plan import source_of
@@ -56,12 +56,9 @@ def validate(
         list[str],
         typer.Argument(metavar="ENV…", help="Environment ids, or patterns with *; see: toolenv envs"),
     ],
-    subset: Annotated[str | None, typer.Option(help="Subset of the suite.")] = None,
-    tasks: Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")] = None,
-    suite_option: Annotated[
-        list[str] | None,
-        typer.Option("--suite-option", metavar="NAME=VALUE", help="A setting of the suite's own."),
-    ] = None,
+    subset: Subset = None,
+    tasks: Tasks = None,
+    suite_option: SuiteOptions = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Check that environments are what they claim to be.
@@ -70,8 +67,7 @@ def validate(
     recovery witness, the clean path is checked, too, and what is armed is counted. Exit status 1 if anything
     is wrong. What in a data set disagrees with itself is a warning.
     """
-    chosen = {name: value for name, value in (("subset", subset), ("tasks", tasks)) if value is not None}
-    options = {**pairs("--suite-option", suite_option or []), **chosen}
+    options = env_options(suite_option, subset=subset, tasks=tasks)
     sources = {name: source_of(name, options) for name in _names(envs)}
     for name, source in sources.items():
         check_has_end(name, len(source.task_ids))

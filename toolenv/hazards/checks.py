@@ -38,15 +38,13 @@ def check_fit(instance: Instance, task: Task, where: str) -> None:
         DataCorruptError: names what is not there, and the nearest that is.
     """
     tools = {tool.name: tool for tool in task.tools}
-    place = f"task {task.id!r}"
     for name in sorted(instance.armed):
-        _expect("tool", name, tools, place, where)
+        _expect("tool", name, tools, f"task {task.id!r}", where)
     properties = tools[instance.tool].parameters.get("properties", {})
+    place = f"task {task.id!r}, tool {instance.tool!r}"
     for name, setting in _settings(instance, where).items():
-        if setting.names_a == "parameter":
-            _expect(
-                "parameter", instance.parameters[name], properties, f"{place}, tool {instance.tool!r}", where
-            )
+        if setting.is_parameter:
+            _expect("parameter", instance.parameters[name], properties, place, where)
 
 
 def _settings(instance: Instance, where: str) -> Mapping[str, Setting]:

@@ -16,15 +16,14 @@ class Setting(NamedTuple):
         expected: what it is, in words.
         fits: whether a JSON value is one.
         known: the values there are, by the other parameters, where they can be listed.
-        names_a: what of the armed task it names: a ``"parameter"`` of the tool, ``"tool"`` (several), or
-            ``""``.
+        is_parameter: whether it names a parameter of the armed tool, which the task must then have.
         optional: whether it may be left out.
     """
 
     expected: str
     fits: Callable[[Any], bool]
     known: Callable[[Mapping[str, Any]], Collection[str]] | None = None
-    names_a: str = ""
+    is_parameter: bool = False
     optional: bool = False
 
 
@@ -41,7 +40,7 @@ def _is_path(value: Any) -> bool:
 
 
 NAME = Setting("a name", _is_name)
-PARAMETER = NAME._replace(names_a="parameter")
+PARAMETER = NAME._replace(is_parameter=True)
 NAMES = Setting("a list of names", _are_names)
 OTHER_NAMES = Setting(
     "an object of a name by name",
@@ -53,9 +52,7 @@ FIELD_PATH = Setting(
 )
 ANY = Setting("a JSON value", lambda value: True)
 BESIDE: Mapping[str, Setting] = {
-    "also": Setting(
-        "a list of tools", lambda value: value == [] or _are_names(value), names_a="tool", optional=True
-    ),
+    "also": Setting("a list of tools", lambda value: value == [] or _are_names(value), optional=True),
     "hint": Setting("a text", lambda value: isinstance(value, str), optional=True),
 }
 """Of an instance that a data set brings."""

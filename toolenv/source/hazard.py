@@ -49,12 +49,7 @@ def hazard_source(
     if manifest is not None:
         _check_data(found, suite, where)
     check_ids((*found.tasks, *found.excluded), clean, suite, where)
-    # An instance is proved for one answer: it says nothing of a corrected one.
-    uncorrected = [task_id for task_id, task in clean.items() if "corrected" not in task.flags]
-    for task_id in wanted or ():
-        if task_id not in uncorrected:
-            raise UsageError(f"task {task_id!r} is not in {suite.name}-{condition}: its answer is corrected")
-    proved = found.choose(uncorrected, wanted, seed)
+    proved = found.choose(_uncorrected(clean, wanted, f"{suite.name}-{condition}"), wanted, seed)
     for task_id, one in proved.items():
         _check_own(one.instance, suite, where)
         check_fit(one.instance, clean[task_id], where)
@@ -70,6 +65,15 @@ def hazard_source(
         found.hash,
         hazards={task_id: one.instance for task_id, one in proved.items()},
     )
+
+
+def _uncorrected(clean: Mapping[str, Task], wanted: Sequence[str] | None, where: str) -> list[str]:
+    """The tasks that may be armed: no instance is proved for a corrected answer."""
+    uncorrected = [task_id for task_id, task in clean.items() if "corrected" not in task.flags]
+    for task_id in wanted or ():
+        if task_id not in uncorrected:
+            raise UsageError(f"task {task_id!r} is not in {where}: its answer is corrected")
+    return uncorrected
 
 
 def _check_data(found: HazardManifest, suite: Suite, where: str) -> None:

@@ -2,30 +2,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from functools import partial
 
 import pytest
 
+from tests.support.episodes import plain_episode as episode
 from toolenv.episode import Episode
 from toolenv.metrics.coverage import unresolved, with_coverage
 from toolenv.metrics.rates import fass, fcr_strict, sr
 from toolenv.metrics.tokens import tc_early_stop
 from toolenv.types import Label
-
-episode = partial(
-    Episode,
-    env="ToolFeas/BFCL-clean-v0",
-    agent="agent",
-    trial=0,
-    seed=0,
-    decision="feasible",
-    lenient_decision="feasible",
-    reward=None,
-    turns=1,
-    calls=1,
-    input_tokens=None,
-    output_tokens=None,
-)
 
 
 def valid(number: int, label: Label = "feasible", success: bool = True) -> list[Episode]:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.episodes import plain_episode
 from toolenv.episode import Episode
 from toolenv.feasibility.annotation.evidence import LabelEvidence, Status
 from toolenv.metrics.label_noise import fcr_bounds, fcr_certified, wrong_labels_at_most
@@ -21,21 +22,7 @@ Ends = Literal["feasible", "infeasible"]
 STOP: Ends = "infeasible"
 CONTINUE: Ends = "feasible"
 
-episode = partial(
-    Episode,
-    env="ToolFeas/BFCL-infeasible-v0",
-    agent="agent",
-    seed=0,
-    label="infeasible",
-    decided_by="message",
-    success=None,
-    reward=0.0,
-    valid=True,
-    turns=1,
-    calls=0,
-    input_tokens=None,
-    output_tokens=None,
-)
+episode = partial(plain_episode, env="ToolFeas/BFCL-infeasible-v0", label="infeasible", reward=0.0, calls=0)
 
 
 def episodes(outcomes: Mapping[str, Sequence[Ends]]) -> list[Episode]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from toolenv.episode import Episode
+from tests.support.episodes import plain_episode
 from toolenv.metrics.outcomes import (
     FlagCount,
     TokenKnowledge,
@@ -14,20 +14,10 @@ from toolenv.metrics.outcomes import (
 )
 
 episode = partial(
-    Episode,
+    plain_episode,
     env="ToolFeas/BFCL-infeasible-v0",
-    agent="agent",
-    trial=0,
-    seed=0,
     label="infeasible",
-    decision="feasible",
-    lenient_decision="feasible",
-    decided_by="message",
     success=False,
-    reward=None,
-    valid=True,
-    turns=1,
-    calls=1,
     input_tokens=1,
     output_tokens=1,
 )

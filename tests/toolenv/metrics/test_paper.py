@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, partial
 
+from tests.support.episodes import plain_episode
 from toolenv.episode import Episode
 from toolenv.metrics.rates import false_stop_rate, fass, fcr_strict, sr
 
@@ -27,20 +28,7 @@ Qwen3.5-397B-A17B | 86.2 65.8 58.4 25.5 | 25.8 42.0 43.5 67.3 | 83.4 63.6 57.5 2
 
 Cell = tuple[str, str]
 
-episode = partial(
-    Episode,
-    env="",
-    agent="model",
-    trial=0,
-    seed=0,
-    decided_by="message",
-    reward=None,
-    valid=True,
-    turns=1,
-    calls=1,
-    input_tokens=None,
-    output_tokens=None,
-)
+episode = partial(plain_episode, env="", agent="model")
 
 
 def run(original: int, successes: int, infeasible: int, continues: int) -> Iterator[Episode]:

@@ -5,23 +5,11 @@ from functools import partial
 
 import pytest
 
+from tests.support.episodes import plain_episode
 from toolenv.episode import Episode
 from toolenv.metrics.rates import false_stop_rate, fass, fcr_lenient, fcr_strict, sr
 
-episode = partial(
-    Episode,
-    env="ToolFeas/BFCL-mixed-v0",
-    agent="agent",
-    trial=0,
-    seed=0,
-    decided_by="message",
-    reward=None,
-    valid=True,
-    turns=1,
-    calls=1,
-    input_tokens=None,
-    output_tokens=None,
-)
+episode = partial(plain_episode, env="ToolFeas/BFCL-mixed-v0")
 go = partial(episode, decision="feasible", lenient_decision="feasible")
 stop = partial(episode, decision="infeasible", lenient_decision="infeasible", success=False)
 

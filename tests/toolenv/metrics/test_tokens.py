@@ -6,24 +6,12 @@ from functools import partial
 
 import pytest
 
+from tests.support.episodes import plain_episode
 from toolenv.episode import Episode
 from toolenv.metrics.tokens import tc_early_stop, tc_ratio, tc_task_failure
 from toolenv.types import Label
 
-episode = partial(
-    Episode,
-    env="ToolFeas/BFCL-infeasible-v0",
-    agent="agent",
-    trial=0,
-    seed=0,
-    lenient_decision="feasible",
-    decided_by="message",
-    success=False,
-    reward=None,
-    valid=True,
-    turns=1,
-    calls=1,
-)
+episode = partial(plain_episode, env="ToolFeas/BFCL-infeasible-v0", success=False)
 
 
 def episodes(decision: Label, totals: Sequence[int | None], label: Label = "infeasible") -> list[Episode]:

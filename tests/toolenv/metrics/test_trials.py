@@ -5,25 +5,10 @@ from functools import partial
 
 import pytest
 
-from toolenv.episode import Episode
+from tests.support.episodes import plain_episode
 from toolenv.metrics.trials import flipping, pass_hat, trials
 
-episode = partial(
-    Episode,
-    env="ToolFeas/TauBench-clean-v0",
-    agent="agent",
-    seed=0,
-    label="feasible",
-    decision="feasible",
-    lenient_decision="feasible",
-    decided_by="message",
-    reward=None,
-    valid=True,
-    turns=1,
-    calls=1,
-    input_tokens=None,
-    output_tokens=None,
-)
+episode = partial(plain_episode, env="ToolFeas/TauBench-clean-v0")
 
 
 def test_field_106_trials_by_hand() -> None:

@@ -6,28 +6,20 @@ from functools import partial
 import pytest
 from rich.console import Console
 
-from toolenv.episode import Episode
+from tests.support.episodes import plain_episode
 from toolenv.feasibility.annotation.evidence import LabelEvidence
 from toolenv.report.labels import LabelRow, label_rows, label_rows_to_json, render_label_rows
 from toolenv.report.rows import Run, build_rows
 
 ENV = "ToolFeas/BFCL-infeasible-v0"
 episode = partial(
-    Episode,
+    plain_episode,
     env=ENV,
-    trial=0,
-    seed=0,
     label="infeasible",
-    decision="feasible",
     lenient_decision="infeasible",
     decided_by="stop_phrase",
-    success=None,
     reward=0.0,
-    valid=True,
-    turns=1,
     calls=0,
-    input_tokens=None,
-    output_tokens=None,
 )
 EVIDENCE = LabelEvidence("m", {"t0": "infeasible"}, 10, 10, 10)
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from tests.support.episodes import plain_episode
 from toolenv.episode import Episode, RoleTokens
 from toolenv.errors import UnknownNameError
 from toolenv.facts.exposure import Exposure
@@ -27,22 +28,7 @@ CLEAN, DRIFT = "ToolFeas/Workflows-clean-v0", "ToolFeas/Workflows-output-drift-v
 OTHER = "ToolFeas/BFCL-execution-failure-v0"
 BROKEN: dict[str, Any] = {"valid": False, "decided_by": "server_error", "success": None}
 
-episode = partial(
-    Episode,
-    agent="agent",
-    trial=0,
-    seed=0,
-    label="feasible",
-    decision="feasible",
-    lenient_decision="feasible",
-    decided_by="message",
-    reward=None,
-    valid=True,
-    turns=4,
-    calls=4,
-    input_tokens=90,
-    output_tokens=10,
-)
+episode = partial(plain_episode, turns=4, calls=4, input_tokens=90, output_tokens=10)
 
 
 def drifted(number: int, right: bool, workflow: str, tools: int, **changes: Any) -> Episode:

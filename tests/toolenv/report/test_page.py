@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from toolenv.episode import Episode
+from tests.support.episodes import plain_episode
 from toolenv.metrics.registry import catalogue
 from toolenv.report.page import SAMPLE_CHARACTERS, Sample, render_page
 from toolenv.report.rows import INVALID_SHOWN, Run, build_rows
@@ -64,24 +64,7 @@ ATTRIBUTES = {
     "r",
 }
 
-episode = partial(
-    Episode,
-    env=CLEAN,
-    agent="agent",
-    trial=0,
-    seed=0,
-    label="feasible",
-    reward=None,
-    valid=True,
-    turns=1,
-    calls=1,
-    input_tokens=90,
-    output_tokens=10,
-    decision="feasible",
-    lenient_decision="feasible",
-    decided_by="message",
-    success=True,
-)
+episode = partial(plain_episode, input_tokens=90, output_tokens=10, success=True)
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from tests.support.episodes import plain_episode
 from toolenv.episode import Episode
 from toolenv.errors import UsageError
 from toolenv.metrics.outcomes import FlagCount, TokenKnowledge
@@ -18,22 +19,7 @@ from toolenv.report.serial import rows_to_json
 
 CLEAN, INFEASIBLE = "ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0"
 
-episode = partial(
-    Episode,
-    agent="agent",
-    trial=0,
-    seed=0,
-    reward=None,
-    valid=True,
-    turns=1,
-    calls=1,
-    input_tokens=90,
-    output_tokens=10,
-    decision="feasible",
-    lenient_decision="feasible",
-    decided_by="message",
-    success=False,
-)
+episode = partial(plain_episode, input_tokens=90, output_tokens=10, success=False)
 clean = partial(episode, env=CLEAN, label="feasible")
 infeasible = partial(episode, env=INFEASIBLE, label="infeasible")
 stop = {"decision": "infeasible", "lenient_decision": "infeasible", "decided_by": "stop_signal"}

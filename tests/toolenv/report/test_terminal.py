@@ -7,28 +7,14 @@ from functools import partial
 import pytest
 from rich.console import Console
 
+from tests.support.episodes import plain_episode
 from toolenv.episode import Episode
 from toolenv.report.rows import Row, Run, build_rows
 from toolenv.report.terminal import render_rows
 
 CLEAN, INFEASIBLE = "ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0"
 
-episode = partial(
-    Episode,
-    agent="chat:model",
-    trial=0,
-    seed=0,
-    reward=None,
-    valid=True,
-    turns=1,
-    calls=1,
-    input_tokens=9000,
-    output_tokens=1300,
-    decision="feasible",
-    lenient_decision="feasible",
-    decided_by="message",
-    success=False,
-)
+episode = partial(plain_episode, agent="chat:model", input_tokens=9000, output_tokens=1300, success=False)
 stop = {"decision": "infeasible", "lenient_decision": "infeasible", "decided_by": "stop_signal"}
 
 
