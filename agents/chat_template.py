@@ -103,7 +103,7 @@ class ChatTemplate:
         return "prompt"
 
     def _shows(
-        self, messages: list[WireMessage], tools: list[dict[str, Any]] | tuple[()], told: tuple[str, ...]
+        self, messages: list[WireMessage], tools: Sequence[dict[str, Any]], told: tuple[str, ...]
     ) -> bool:
         try:
             text = self._rendered(messages, tools)

@@ -75,6 +75,9 @@ def to_openai_messages(
         form: the dialect.
         reasoning: earlier reasoning by the index in ``observation.messages`` of the assistant message
             it led to; used only if ``form.reasoning_field`` is set.
+
+    Returns:
+        Messages that other requests may share: none is to be changed.
     """
     opening = list(takewhile(lambda message: message.role == "system", observation.messages))
     system = "\n\n".join(part for part in (system_prompt, *(message.content for message in opening)) if part)
@@ -84,19 +87,19 @@ def to_openai_messages(
     return [*head, *_alternating(body)]
 
 
-def to_openai_tools(tools: tuple[ToolSpec, ...]) -> list[dict[str, Any]]:
+def to_openai_tools(tools: tuple[ToolSpec, ...]) -> tuple[dict[str, Any], ...]:
     """The tools under their wire names, as plain JSON values. Leave the key out where it is empty.
 
-    The list is made once for a tuple of tools, and shared by all requests: it is not to be changed.
+    They are made once for a tuple of tools and shared by all requests: none is to be changed.
 
     Raises:
         SchemaError: a tool's schema is no JSON value.
     """
-    return _lists.of(tools, lambda: [_forms.of(tool, partial(_made_plain, tool)) for tool in tools])
+    return _lists.of(tools, lambda: tuple([_forms.of(tool, partial(_made_plain, tool)) for tool in tools]))
 
 
 _forms: ByIdentity[ToolSpec, dict[str, Any]] = ByIdentity(4096)
-_lists: ByIdentity[tuple[ToolSpec, ...], list[dict[str, Any]]] = ByIdentity(20_000)
+_lists: ByIdentity[tuple[ToolSpec, ...], tuple[dict[str, Any], ...]] = ByIdentity(4096)
 
 
 def _made_plain(tool: ToolSpec) -> dict[str, Any]:

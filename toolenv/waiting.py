@@ -26,7 +26,10 @@ class Wait(Protocol):
         ...
 
     def begin(self, reactor: Reactor, done: Done) -> None:
-        """Begin to wait; ``done`` is called in the reactor's thread, perhaps before this returns."""
+        """Begin to wait; ``done`` is called in the reactor's thread, perhaps before this returns.
+
+        What goes wrong is given to ``done``, not raised.
+        """
         ...
 
 

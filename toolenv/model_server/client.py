@@ -243,17 +243,17 @@ def _body(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
-    """The request as JSON. Tools are most of it, and the same list in all requests of a task."""
+    """The request as JSON. Tools are most of it; a tuple of them is the same in all requests of a task."""
     from pydantic_core import to_json
 
     tools = body.get("tools")
-    if not tools:
+    if not (tools and isinstance(tools, tuple)):  # a list might be changed before the next request
         return to_json(body)
     rest = to_json({name: value for name, value in body.items() if name != "tools"})
     return b'%s,"tools":%s}' % (rest[:-1], _tools.of(tools, lambda: to_json(tools)))
 
 
-_tools: ByIdentity[list[Any], bytes] = ByIdentity(2048)
+_tools: ByIdentity[tuple[Any, ...], bytes] = ByIdentity(2048)
 
 
 def visible_text(reply: Reply) -> str:

@@ -90,7 +90,7 @@ class Gate:
             self._quiet_until = max(self._quiet_until, self.clock.now() + seconds)
 
     def _turn_comes(self, until: float | None) -> Waiting[None]:
-        turn = self._turn() if self._spacing else 0.0
+        turn = self._turn(until) if self._spacing else 0.0
         while True:
             moment = max(turn, self._quiet_until)
             wait = moment - self.clock.now() if moment else 0.0
@@ -100,10 +100,12 @@ class Gate:
                 raise OutOfTimeError
             yield Pause(wait, self.clock)
 
-    def _turn(self) -> float:
+    def _turn(self, until: float | None) -> float:
+        """The next turn. One that comes too late is left to others: they would wait for nobody."""
         with self._lock:
             turn = max(self._next, self._quiet_until, self.clock.now())
-            self._next = turn + self._spacing
+            if until is None or turn <= until:
+                self._next = turn + self._spacing
             return turn
 
 
@@ -157,16 +159,22 @@ class _Place:
 
     def begin(self, reactor: Reactor, done: Done) -> None:
         def granted() -> None:
-            reactor.say(lambda: done(None))
+            reactor.say(come)
+
+        def come() -> None:
+            if forget is not None:  # or all that it holds would be kept until the episode's deadline
+                forget()
+            done(None)
 
         def late() -> None:
             if self.places.withdraw(granted):
                 done(OutOfTimeError())
 
+        forget: Callable[[], None] | None = None
         if self.places.take(granted):
             done(None)
         elif self.seconds is not None:
-            reactor.later(self.seconds, late)
+            forget = reactor.later(self.seconds, late)
 
 
 class Gates:

@@ -57,9 +57,17 @@ class Reactor:
         with contextlib.suppress(OSError):  # it is full, so it rings already; or nobody listens any more
             self._bell.send(b"!")
 
-    def later(self, seconds: float, callback: Callback) -> None:
-        """Have something called after so many seconds."""
-        heapq.heappush(self._timers, (time.monotonic() + seconds, next(self._order), callback))
+    def later(self, seconds: float, callback: Callback) -> Callback:
+        """Have something called after so many seconds; what is returned has it forgotten, if it is called."""
+        timer = time.monotonic() + seconds, next(self._order), callback
+
+        def forget() -> None:
+            if timer in self._timers:
+                self._timers.remove(timer)
+                heapq.heapify(self._timers)
+
+        heapq.heappush(self._timers, timer)
+        return forget
 
     def send(self, exchange: Exchange, done: Done) -> None:
         """Send a request; ``done`` is called with the response, or a :class:`TransportError`."""
@@ -67,10 +75,14 @@ class Reactor:
             self._transfers = _Transfers(self._selector)
         self._transfers.begin(exchange, done)
 
-    def run(self) -> None:
-        """Wait until something has happened, and call what it was waited for by."""
+    def run(self, *, patient: bool = True) -> None:
+        """Wait until something has happened, and call what it was waited for by.
+
+        Args:
+            patient: whether to wait; otherwise only what has happened already is looked at.
+        """
         self._thread = threading.get_ident()
-        happened = self._selector.select(self._patience())
+        happened = self._selector.select(self._patience() if patient else 0.0)
         for key, mask in happened:
             if key.fileobj is self._ear:
                 with contextlib.suppress(BlockingIOError):
@@ -98,8 +110,9 @@ class Reactor:
         if self._said or (self._transfers is not None and self._transfers.begun):
             return 0.0
         moments = [self._timers[0][0]] if self._timers else []
-        if self._transfers is not None and self._transfers.due is not None:
-            moments.append(self._transfers.due)
+        due = None if self._transfers is None else self._transfers.due
+        if due is not None:
+            moments.append(due)
         return max(0.0, min(moments) - time.monotonic()) if moments else None
 
 
@@ -131,15 +144,15 @@ class _Transfers:
     """What libcurl is about.
 
     Attributes:
-        due: the moment when it wants to be asked, whatever its connections do.
         begun: whether something was begun since it was last asked what has ended: that may have, already.
     """
 
     def __init__(self, selector: selectors.BaseSelector) -> None:
         import pycurl
 
-        self.due: float | None = None
         self.begun = False
+        self._due: float | None = None
+        self._told: deque[int] = deque(maxlen=1)
         self._selector = selector
         self._idle: list[Transfer] = []
         self._under_way: dict[pycurl.Curl, tuple[Transfer, Done]] = {}
@@ -157,11 +170,25 @@ class _Transfers:
         self._none = pycurl.SOCKET_TIMEOUT
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
-        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._be_due)
+        # No function of ours: Ctrl-C that came in there would be taken for a failure of libcurl's.
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._told.append)
+
+    @property
+    def due(self) -> float | None:
+        """The moment when libcurl wants to be asked, whatever its connections do."""
+        if self._told:
+            milliseconds = self._told.pop()
+            self._due = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000
+        return self._due
 
     def begin(self, exchange: Exchange, done: Done) -> None:
         transfer = self._idle.pop() if self._idle else Transfer()
-        transfer.prepare(exchange)
+        try:
+            transfer.prepare(exchange)
+        except Exception as error:  # an address or a header that libcurl does not take
+            self._idle.append(transfer)
+            done(error)
+            return
         self._under_way[transfer.curl] = transfer, done
         self._multi.add_handle(transfer.curl)
         self.begun = True
@@ -173,7 +200,8 @@ class _Transfers:
 
     def collect(self) -> None:
         """Tell of the exchanges that have ended, those that end as soon as they begin included."""
-        if self.due is not None and self.due <= time.monotonic():
+        due = self.due
+        if due is not None and due <= time.monotonic():
             self._ask()
         while True:
             self.begun = False
@@ -186,8 +214,7 @@ class _Transfers:
                 return
 
     def close(self) -> None:
-        for curl in self._under_way:
-            self._multi.remove_handle(curl)
+        for curl in self._under_way:  # each leaves libcurl by itself, unless Ctrl-C came when it had left
             curl.close()
         self._under_way.clear()
         self._multi.close()
@@ -195,7 +222,8 @@ class _Transfers:
             self._idle.pop().curl.close()
 
     def _ask(self) -> None:
-        self.due = None
+        self._told.clear()
+        self._due = None
         self._multi.socket_action(self._none, 0)
 
     def _end(self, curl: pycurl.Curl, error: tuple[int, str] | None) -> None:
@@ -217,6 +245,3 @@ class _Transfers:
         elif wanted is not None:
             self._selector.register(descriptor, wanted)
             self._watched.add(descriptor)
-
-    def _be_due(self, milliseconds: int) -> None:
-        self.due = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000

@@ -14,9 +14,8 @@ policy for whatever it likes) it is moved by a thread.
 
 from __future__ import annotations
 
-import copy
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -27,16 +26,17 @@ import gymnasium
 
 from toolenv.deliberation import Outcome, advance, leaves
 from toolenv.env import ToolEnv
-from toolenv.errors import UsageError
 from toolenv.model_server.circumstances import Circumstances, under
 from toolenv.model_server.reactor import Reactor
 from toolenv.policy import Answer, Ask, Batched, Continuous, Policy, Waitable
 from toolenv.rollout import Rollout, play
 from toolenv.runner.conduct import CONDUCT, Conduct, Services
+from toolenv.runner.one_batch import in_one_batch
 from toolenv.runner.plan import Envs, Job
 from toolenv.runner.retrying import is_to_be_played_again, joined, with_troubles
 from toolenv.suite import only_computes
 from toolenv.types import Action, Observation
+from toolenv.waiting import Waiting
 
 Env: TypeAlias = gymnasium.Env[Observation, Action]
 Reached: TypeAlias = Rollout | Ask | Future[Answer] | Exception
@@ -142,7 +142,9 @@ class _Table:
         self.waitable = {id(one) for one in asked if isinstance(one, Waitable)}
         self.places = _Places(env_options, all(id(one) in self.together for one in asked))
         self.services, self.retries = Services(conduct), conduct.retries
-        self.free_places, self.pool, self.reactor = places, ThreadPoolExecutor(places), Reactor()
+        self.concurrency = self.free_places = places
+        self.pool: ThreadPoolExecutor
+        self.reactor: Reactor
         self.begun = self.under_way = 0
         self.ready: deque[tuple[_Seat, Outcome]] = deque()
         self.resting: list[tuple[_Seat, Ask]] = []
@@ -151,6 +153,7 @@ class _Table:
 
     def serve(self) -> Iterator[Rollout]:
         """Every job's episode as it ends; a run that is given up waits for nothing."""
+        self.pool, self.reactor = ThreadPoolExecutor(self.concurrency), Reactor()
         try:
             yield from self.episodes()
         finally:
@@ -163,14 +166,15 @@ class _Table:
         while True:
             for job in islice(self.jobs, self.free_places):
                 self.begin(job)
-            if self.ready:
+            for _ in range(len(self.ready)):
                 seat, outcome = self.ready.popleft()
                 self.moved(seat, self.go_on(seat, outcome))
-            elif self.under_way:
-                self.reactor.run()
-            elif self.resting:
+            can_go_on = bool(self.ready or self.over)
+            if self.under_way:  # looked at though others can go on for ever, with replies from the cache
+                self.reactor.run(patient=not can_go_on)
+            elif self.resting and not can_go_on:
                 self.decide()
-            else:
+            elif not can_go_on:
                 return
             while self.over:
                 yield self.over.popleft()
@@ -200,13 +204,14 @@ class _Table:
         moving = self.pool.submit(self.go_on, seat, outcome)
         moving.add_done_callback(lambda _: self.reactor.say(lambda: self.came(moving, self.moved, seat)))
 
-    def came(self, future: Future[Any], take: Any, seat: _Seat) -> None:
+    def came(self, future: Future[Any], take: Callable[[_Seat, Any], None], seat: _Seat) -> None:
         """What a thread, or an engine, has brought about."""
         self.under_way -= 1
-        error = future.exception()
-        if error is not None and not isinstance(error, Exception):
-            raise error
-        take(seat, future.result() if error is None else error)
+        try:
+            result = future.result()
+        except Exception as error:  # an engine's that gave the work up, too
+            result = error
+        take(seat, result)
 
     def moved(self, seat: _Seat, reached: Reached) -> None:
         """An episode has come to rest."""
@@ -221,8 +226,7 @@ class _Table:
         elif id(reached.policy) in self.waitable:
             self.under_way += 1
             with under(seat.around):
-                deciding = cast(Waitable, reached.policy).deciding(reached.observation, reached.memory)
-                self.reactor.drive(deciding, partial(self.decided, seat))
+                self.reactor.drive(_deciding(reached), partial(self.decided, seat))
         else:
             self.resting.append((seat, reached))
 
@@ -264,7 +268,7 @@ class _Table:
         for policy in {id(ask.policy): ask.policy for _, ask in resting}.values():
             seats = [seat for seat, ask in resting if ask.policy is policy]
             asks = [ask for _, ask in resting if ask.policy is policy]
-            for seat, outcome in zip(seats, _in_one_batch(policy, asks), strict=True):
+            for seat, outcome in zip(seats, in_one_batch(policy, asks), strict=True):
                 self.move(seat, outcome)
 
     def fail(self, error: BaseException) -> None:
@@ -276,23 +280,6 @@ def _decides_alone(policy: Policy) -> bool:
     return not isinstance(policy, Batched | Continuous | Waitable)
 
 
-def _in_one_batch(policy: Policy, asks: Sequence[Ask]) -> Sequence[Answer | Exception]:
-    assert isinstance(policy, Batched)
-    try:
-        answers = policy.act_batch([ask.observation for ask in asks], [ask.memory for ask in asks])
-    except Exception as error:
-        return [_own_copy(error) for _ in asks]
-    if len(answers) == len(asks):
-        return answers
-    wrong = UsageError(f"policy {policy.name!r}: act_batch gave {len(answers)} answers for {len(asks)}")
-    return [wrong] * len(asks)
-
-
-def _own_copy(error: Exception) -> Exception:
-    """What each episode gets: an error collects what its episode had spent."""
-    try:
-        twin = copy.copy(error)
-    except Exception:  # one that cannot be made anew from its own arguments
-        return error
-    twin.__cause__ = error.__cause__
-    return twin.with_traceback(error.__traceback__)
+def _deciding(ask: Ask) -> Waiting[Answer]:
+    """As the policy's, begun where a failure is the episode's own."""
+    return (yield from cast(Waitable, ask.policy).deciding(ask.observation, ask.memory))

@@ -1,4 +1,4 @@
-"""Runs many episodes on this machine, in threads: a policy that waits for a server waits in parallel."""
+"""Runs many episodes in this process, in threads where a policy decides each by itself."""
 
 from __future__ import annotations
 

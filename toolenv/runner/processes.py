@@ -1,4 +1,4 @@
-"""Runs many episodes in processes of this machine: for agents that keep a processor busy."""
+"""Runs many episodes in processes of this machine, for work that keeps more than one processor busy."""
 
 from __future__ import annotations
 

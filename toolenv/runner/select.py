@@ -1,4 +1,4 @@
-"""Where episodes are played: threads, processes or a Ray cluster, by name."""
+"""Where episodes are played: this process, several, or a Ray cluster, by name."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def run_at(
     Args:
         place: where.
         jobs: what to run.
-        policy: who decides, for threads.
+        policy: who decides, in this process.
         make_policy: builds it elsewhere; it must survive pickling, e.g. a ``functools.partial``.
         env_options: keywords of ``gymnasium.make``.
 

@@ -12,7 +12,9 @@ import pytest
 from tests.support.clock import FakeClock
 from toolenv.errors import UsageError
 from toolenv.model_server.backoff import Backoff, share
+from toolenv.model_server.clock import Pause
 from toolenv.model_server.limits import Gate, Gates, Limits, OutOfTimeError
+from toolenv.model_server.reactor import Reactor
 from toolenv.waiting import Waiting, block
 
 Result = TypeVar("Result")
@@ -103,6 +105,33 @@ def test_waiting_in_vain_is_not_begun() -> None:
 
     assert block(full.passage(doing(another))) == "refused"
     assert block(full.passage(doing(clock.now))) == 1000.0, "a place waited for in vain is nobody's"
+
+
+def test_nothing_is_kept_of_a_wait_that_is_over() -> None:
+    """Its end, an hour ahead, is no longer waited for."""
+    gate, reactor, came = Gate(Limits(in_flight=1)), Reactor(), list[float]()
+
+    def request() -> Waiting[float]:
+        yield Pause(0.001)
+        return gate.clock.now()
+
+    for _ in range(5):
+        reactor.drive(gate.passage(request(), until=gate.clock.now() + 3600), came.append)
+    while len(came) < 5:
+        reactor.run()
+    assert not reactor._timers
+    reactor.close()
+
+
+def test_a_turn_that_comes_too_late_is_left_to_others() -> None:
+    """One request a second: the second of those at hand goes at 1001, whatever gave up before."""
+    clock = FakeClock()
+    gate = Gate(Limits(per_minute=60), clock.clock)
+    assert passed(gate, 1, clock) == [1000.0]
+    for _ in range(50):
+        with pytest.raises(OutOfTimeError):
+            block(gate.passage(doing(clock.now), until=1000.5))
+    assert passed(gate, 1, clock) == [1001.0]
 
 
 def test_each_server_has_a_gate_of_its_own() -> None:

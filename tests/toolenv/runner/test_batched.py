@@ -174,6 +174,23 @@ class FailingAtOnce(Failing):
         return future
 
 
+class GivingUp(Payer):
+    """An engine that gives some work up."""
+
+    def submit(self, observation: Observation, memory: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        if "30" in observation.messages[0].content:
+            future.cancel()
+        else:
+            future.set_result(self.act(observation, memory))
+        return future
+
+
+def test_work_that_an_engine_gives_up_costs_its_own_episodes_alone() -> None:
+    rollouts = play(ten_episodes(), GivingUp(), concurrency=4)
+    assert Counter(one.episode.decided_by for one in rollouts) == {"message": 5, "agent_error": 5}
+
+
 KINDS = (Failing, FailingInBatches, FailingAtAnyTime, FailingAtOnce)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -161,6 +162,42 @@ def test_a_run_that_is_given_up_waits_for_nothing(monkeypatch: pytest.MonkeyPatc
     episodes = run_jobs(jobs, Slow(), {}, concurrency=10)
     assert next(episodes).episode.task_id == "pay-7"
     episodes.close()  # type: ignore[attr-defined]
+
+
+def test_a_run_that_is_never_begun_leaves_nothing_open() -> None:
+    """What it holds open would be a ResourceWarning, which is an error here."""
+    jobs, _ = plan(ten_episodes())
+    episodes = run_jobs(jobs, ThatPays(), {}, concurrency=2)
+    del episodes
+    gc.collect()
+
+
+def test_a_wait_is_over_in_time_though_others_need_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where most replies are in the response cache: the few that are not must not outlast a timeout."""
+    monkeypatch.setattr(Toy, "only_computes", True, raising=False)
+
+    class Mostly(Payer):
+        def deciding(self, observation: Observation, memory: Any) -> Waiting[Answer]:
+            if "30" in observation.messages[0].content:
+                yield Pause(0.0)
+            return self.act(observation, memory)
+
+    jobs, _ = plan(ten_episodes(trials=100))
+    tasks = [one.episode.task_id for one in run_jobs(jobs, Mostly(), {}, concurrency=102)]
+    assert tasks.index("pay-30") < 100, "by a hundred episodes that wait for nothing it was kept waiting"
+
+
+def test_a_decision_that_cannot_be_begun_is_its_episodes_failure(suite: bool) -> None:
+    class Refuses(ThatPays):
+        def act(self, observation: Observation, memory: Any) -> Answer:
+            raise ServerError("refused")
+
+        def deciding(self, observation: Observation, memory: Any) -> Waiting[Answer]:
+            raise ServerError("refused")
+
+    for concurrency in (1, 4):
+        rollouts = play(ten_episodes(), Refuses(), concurrency)
+        assert Counter(one.episode.decided_by for one in rollouts) == {"server_error": 10}
 
 
 def test_blocking_is_the_same_work() -> None:

@@ -1,0 +1,32 @@
+"""What many episodes ask of one policy, asked at once."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+from toolenv.errors import UsageError
+from toolenv.policy import Answer, Ask, Batched, Policy
+
+
+def in_one_batch(policy: Policy, asks: Sequence[Ask]) -> Sequence[Answer | Exception]:
+    """For each question an answer, or the exception that stands for it."""
+    assert isinstance(policy, Batched)
+    try:
+        answers = policy.act_batch([ask.observation for ask in asks], [ask.memory for ask in asks])
+    except Exception as error:
+        return [_own_copy(error) for _ in asks]
+    if len(answers) == len(asks):
+        return answers
+    wrong = UsageError(f"policy {policy.name!r}: act_batch gave {len(answers)} answers for {len(asks)}")
+    return [wrong] * len(asks)
+
+
+def _own_copy(error: Exception) -> Exception:
+    """What each episode gets: an error collects what its episode had spent."""
+    try:
+        twin = copy.copy(error)
+    except Exception:  # one that cannot be made anew from its own arguments
+        return error
+    twin.__cause__ = error.__cause__
+    return twin.with_traceback(error.__traceback__)
