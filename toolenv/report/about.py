@@ -54,7 +54,7 @@ def _facts(header: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 def _origin(header: Mapping[str, Any], env: str, digits: int | None = None) -> str:
     origin = header.get("origins", {}).get(env, {})
     data, corrections = origin.get("data", "not recorded"), origin.get("corrections", {})
-    known = f"data {_cut(data, digits)}, manifest {_cut(header['manifests'][env], digits)}"
+    known = f"data {_cut(data or 'none', digits)}, manifest {_cut(header['manifests'][env], digits)}"
     return f"{known}, {_corrections(corrections, digits) if corrections else 'no corrections'}"
 
 

@@ -11,7 +11,7 @@ from toolenv.feasibility.manifest import MaskManifest
 from toolenv.hazards.manifest import HazardManifest
 from toolenv.masks import manifest_for
 from toolenv.source import CONDITIONS, TaskSource
-from toolenv.suite import Suite, hazard_manifests
+from toolenv.suite import Generated, Suite, hazard_manifests
 from toolenv.task import Task
 
 NO_FORM = "infeasible as the data set ships it, so that it has no feasible form"
@@ -50,6 +50,8 @@ def exclusions(source: TaskSource, options: Mapping[str, Any]) -> Exclusions:
     """
     suite, condition = source.suite, source.condition
     subset = options.get("subset") or suite.default_subset
+    if isinstance(suite, Generated) and subset in suite.on_demand:  # made to be played, so none is left out
+        return Exclusions(len(source.task_ids), {})
     tasks, kept = suite.tasks(subset), frozenset(source.task_ids)
     absent = [task for task in tasks if task.id not in kept]
     if not absent:

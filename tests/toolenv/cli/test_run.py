@@ -213,3 +213,14 @@ def test_a_report_pools_only_runs_with_the_same_settings(toolenv: Command) -> No
     assert told in " ".join(ended.out.split())
     assert toolenv("run", CLEAN, *run, "--out", "c").code == 0
     assert "ToolFeas/BFCL (pooled)" in toolenv("report", "b", "c").out
+
+
+def test_a_few_tasks_of_a_subset_without_end(toolenv: Command, place: Path) -> None:
+    """As many new tasks as one likes, for a run that no training has met."""
+    envs = ("ToolFeas/Workflows-clean-v0", "ToolFeas/Workflows-infeasible-v0")
+    ended = toolenv("run", *envs, "--subset", "train", "--limit", 3, "--agent", "oracle", "--out", "x")
+    assert ended.code == 0
+    assert f"{envs[0]}: data none, manifest" in " ".join(ended.out.split())
+    episodes = [json.loads(line)["episode"] for line in (place / "x/episodes.jsonl").read_text().splitlines()]
+    assert [one["success"] for one in episodes if one["env"] == envs[0]] == [True] * 3
+    assert [one["decision"] for one in episodes if one["env"] == envs[1]] == ["infeasible"] * 3
