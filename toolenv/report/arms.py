@@ -13,7 +13,7 @@ from typing import Any
 
 from toolenv.episode import Episode
 from toolenv.metrics.comparison import QUANTITIES, Comparison, Quantity, compare, match
-from toolenv.metrics.coverage import unresolved, with_coverage
+from toolenv.metrics.coverage import is_enough, unresolved, with_coverage, withheld
 from toolenv.metrics.gap import Outcomes, gap_closed
 from toolenv.metrics.outcomes import invalid_counts
 from toolenv.metrics.paired_coverage import Played, covered_comparison
@@ -162,7 +162,7 @@ def _row(run: ArmRun, base: ArmRun, told: Mapping[str, Sequence[Episode]]) -> Ar
         recovered=sum(one.success is True for one in run.episodes) if goes_on else 0,
         success_rate=with_coverage(sr(episodes), sr, episodes, unresolved(episodes, planned)),
         comparison=None if run.arm == BASELINE else _less_baseline(episodes, told[BASELINE], planned),
-        closed=_closed(run.arm, told),
+        closed=_closed(run.arm, told, planned),
     )
 
 
@@ -171,8 +171,8 @@ def _less_baseline(episodes: Sequence[Episode], base: Sequence[Episode], planned
     return covered_comparison(found, SUCCESS, Played(episodes, planned), Played(base, planned))
 
 
-def _closed(arm: str, told: Mapping[str, Sequence[Episode]]) -> Estimate:
-    """Over the tasks that all three arms tell of."""
+def _closed(arm: str, told: Mapping[str, Sequence[Episode]], planned: int) -> Estimate:
+    """Over the episodes that all three arms tell of; without a point where these are fewer than 90%."""
     if arm not in CONTINUING or "oracle" not in told:
         return no_data()
     known = [_known(told[one]) for one in (BASELINE, arm, "oracle")]
@@ -181,7 +181,7 @@ def _closed(arm: str, told: Mapping[str, Sequence[Episode]]) -> Estimate:
     by_task: defaultdict[str, list[tuple[float, ...]]] = defaultdict(list)
     for key, *three in zip(common, base, part, whole, strict=True):
         by_task[key[0]].append(tuple(float(one.success is True) for one in three))
-    return gap_closed(
+    found = gap_closed(
         compare(list(zip(part, base, strict=True)), SUCCESS).difference,
         compare(list(zip(whole, base, strict=True)), SUCCESS).difference,
         [
@@ -189,6 +189,8 @@ def _closed(arm: str, told: Mapping[str, Sequence[Episode]]) -> Estimate:
             for trials in by_task.values()
         ],
     )
+    lost = planned - len(common)
+    return found if is_enough(len(common), lost) else withheld(found, "ratio", lost)
 
 
 def _known(episodes: Iterable[Episode]) -> dict[tuple[str, int], Episode]:

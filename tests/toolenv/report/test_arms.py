@@ -162,9 +162,12 @@ def test_what_is_no_outcome_is_left_out_everywhere() -> None:
     assert comparison is not None
     assert comparison.pairs is not None
     assert (comparison.pairs.n, comparison.pairs.only_first) == (8, 2)
-    assert rows["hint"].closed.n == 8
-    # Over the eight tasks: baseline 4, hint 6, oracle 7.
-    assert rows["hint"].closed.value == pytest.approx(2 / 3)
+    assert (rows["hint"].closed.n, rows["hint"].closed.withheld) == (8, True)
+    hinted = [*outcomes({5, 6}, range(4, 9)), episode(TASKS[9], None, valid=False)]
+    rows = rows_of([run("baseline", BASE), run("hint", hinted, BASE), run("oracle", outcomes(range(1, 10)))])
+    # Over the nine tasks that are left: baseline 4, hint 6, oracle 8.
+    assert (rows["hint"].closed.n, rows["hint"].closed.withheld) == (9, False)
+    assert rows["hint"].closed.value == pytest.approx(2 / 4)
     assert any(
         "1 of its episodes invalid by server_error" in note
         for note in build_arms([run("baseline", base), run("hint", hinted, base)]).notes
