@@ -31,9 +31,10 @@ def crew() -> Iterator[ProcessCrew]:
 def is_up(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):  # it may end between the two questions
         return False
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return state != "Z"
 
 
 def wait_until_gone(pids: set[int]) -> None:
