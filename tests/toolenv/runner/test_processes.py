@@ -7,6 +7,7 @@ import random
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,8 @@ def test_an_agent_that_decides_for_many_is_refused() -> None:
 def children_of(pid: int) -> set[int]:
     found = set()
     for task in Path(f"/proc/{pid}/task").iterdir():
-        found |= set(map(int, (task / "children").read_text().split()))
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
+            found |= set(map(int, (task / "children").read_text().split()))
     return found
 
 
