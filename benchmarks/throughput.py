@@ -2,7 +2,9 @@
 
 A server in a process of its own answers each request after a fixed 50 ms: with a call of a tool that is
 offered, and in the last request of an episode with a final message. The ideal is ``concurrency / 0.05``
-requests a second: what clients that take no time would get.
+requests a second: what clients that take no time would get. What libcurl gets that sends the same request
+again and again, and looks at no reply, is said beside: the most that this machine could give to a run in one
+process.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import selectors
 import socket
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
@@ -24,9 +26,13 @@ from itertools import product
 from multiprocessing.connection import Connection
 from typing import Any
 
+import gymnasium
+
 import envs_registry  # noqa: F401  (registers the ids)
 from toolenv.agents.chat import ChatPolicy
 from toolenv.agents.settings import ChatSettings
+from toolenv.model_server.reactor import Reactor
+from toolenv.model_server.transport import Exchange, Response, Transport, TransportError
 from toolenv.policy import Policy
 from toolenv.runner.garbage import collect_seldom
 from toolenv.runner.plan import Job, RunConfig, plan
@@ -84,6 +90,34 @@ def throughput(place: Workplace, base_url: str, length: int, seconds: float = SE
     return Kept(count / took, ideal, 1e6 * spent / count)
 
 
+def without_episodes(base_url: str, concurrency: int, seconds: float = SECONDS) -> Kept:
+    """Send an episode's first request as often as that goes, and do nothing else."""
+    policy = ChatPolicy(ChatSettings(model=f"{MODEL}-1", base_url=base_url))
+    observation, _ = gymnasium.make(ENV).reset(seed=0)
+    body = json.dumps(policy.request(observation), separators=(",", ":")).encode()
+    headers = ["Content-Type: application/json", "Authorization: Bearer none"]
+    exchange = Exchange(Transport(), f"{base_url}/chat/completions", headers, body, seconds=60.0)
+    reactor, ideal = Reactor(), concurrency / LATENCY
+    wanted, count = int(ideal * seconds), 0
+
+    def again(came: Response | TransportError) -> None:
+        nonlocal count
+        assert isinstance(came, Response), came
+        count += 1
+        reactor.send(exchange, again)
+
+    for _ in range(concurrency):
+        reactor.send(exchange, again)
+    while count < 2 * concurrency:
+        reactor.run()
+    begun, cpu, count = time.perf_counter(), _cpu(), 0
+    while count < wanted:
+        reactor.run()
+    took, spent = time.perf_counter() - begun, _cpu() - cpu
+    reactor.close()
+    return Kept(count / took, ideal, 1e6 * spent / count)
+
+
 def measure(
     concurrencies: Sequence[int] = (64, 256),
     lengths: Sequence[int] = LENGTHS,
@@ -110,13 +144,19 @@ def measure(
                 places[f"{processors} Ray actors"] = Workplace("ray", concurrency, Cluster(actors=processors))
             for name, place in places.items():
                 tried = (throughput(place, base_url, length) for _ in range(rounds))
-                best = max(tried, key=lambda one: one.share)
-                print(
-                    f"{length} requests an episode, {concurrency:3d} at a time, {name}: {best.rate:,.0f} of"
-                    f" {best.ideal:,.0f} requests/s ({best.share:.1%}),"
-                    f" {best.cpu:.0f} µs of processor time per request here",
-                    flush=True,
-                )
+                _show(f"{length} requests an episode, {concurrency:3d} at a time, {name}", tried)
+        for concurrency in concurrencies:
+            tried = (without_episodes(base_url, concurrency) for _ in range(rounds))
+            _show(f"requests without episodes, {concurrency:3d} at a time, one process", tried)
+
+
+def _show(what: str, tried: Iterable[Kept]) -> None:
+    best = max(tried, key=lambda one: one.share)
+    print(
+        f"{what}: {best.rate:,.0f} of {best.ideal:,.0f} requests/s ({best.share:.1%}),"
+        f" {best.cpu:.0f} µs of processor time per request here",
+        flush=True,
+    )
 
 
 def _make_policy(base_url: str, length: int) -> Policy:
