@@ -32,7 +32,8 @@ def plugged_in(kind: str, module_name: str, attribute: str, known: Iterable[str]
 
 
 def _imported(kind: str, name: str, known: Iterable[str]) -> ModuleType:
-    unknown = UnknownNameError(f"{kind} or module", name, known)
+    meant = [name.removesuffix(".py")] if name.endswith(".py") else []
+    unknown = UnknownNameError(f"{kind} or module", name, [*known, *meant])
     if not all(part.isidentifier() for part in name.split(".")):
         raise unknown
     try:

@@ -33,9 +33,7 @@ def test_what_is_there() -> None:
     assert plugged_in("agent", "own_good", "thing") == 7
 
 
-@pytest.mark.parametrize(
-    "name", ["", ".own_good", "own good", "no_such_module", "own_good.py", "json.nothing"]
-)
+@pytest.mark.parametrize("name", ["", ".own_good", "own good", "no_such_module", "json.nothing"])
 def test_no_module_of_that_name(name: str) -> None:
     with pytest.raises(UnknownNameError, match=f"unknown agent or module {name!r}; known: oracle"):
         plugged_in("agent", name, "thing", ["oracle"])
@@ -64,3 +62,10 @@ def test_the_nearest_name_of_ours_and_of_the_module() -> None:
 def test_a_module_that_fails_is_told_with_its_line(name: str, told: str) -> None:
     with pytest.raises(UsageError, match=f"module '{name}' cannot be imported: {told}"):
         plugged_in("agent", name, "thing")
+
+
+def test_a_file_s_name_is_no_module_s() -> None:
+    with pytest.raises(
+        UnknownNameError, match=r"unknown agent or module 'my_agent\.py'; did you mean 'my_agent'\?"
+    ):
+        plugged_in("agent", "my_agent.py", "careful", ["oracle"])

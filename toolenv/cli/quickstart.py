@@ -56,7 +56,9 @@ def quickstart(
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", parser=folder_path, help="Folder of the runs.")
     ] = Path("runs/quickstart"),
-    html: Annotated[Path, typer.Option(metavar="FILE", help="The page.")] = Path("report.html"),
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The page; by default report.html beside the runs.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
 ) -> None:
     """Run the reference agents on Workflows and BFCL.
@@ -64,6 +66,7 @@ def quickstart(
     Workflows needs no network; BFCL is left out where its data cannot be had. Prints the tables and writes a
     page. Runs that are there already are used; those of another version of toolenv are not, but run anew.
     """
+    html = html or out / "report.html"
     check_page(html)
     folders = _run(WORKFLOWS, out, limit)
     why = _why_no_bfcl()
@@ -76,6 +79,7 @@ def quickstart(
     typer.echo(f"What hazards cost, how agents react to failures, and the FCR under label errors: {command}")
     if why:
         typer.echo(f"BFCL is left out, for its data cannot be had: {safe_line(why, 1000)}")
+    typer.echo("What each column means: at the end of the page, and in docs/metrics.md.")
     typer.echo(f"Page: {html}   Runs: {out}")
 
 

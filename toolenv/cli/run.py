@@ -55,10 +55,14 @@ Envs: TypeAlias = Annotated[
     list[str], typer.Argument(metavar="ENV…", help="Environment ids; see: toolenv envs")
 ]
 Agents: TypeAlias = Annotated[
-    list[str], typer.Option("--agent", metavar="SPEC", help="Agent spec; may be repeated.")
+    list[str],
+    typer.Option("--agent", metavar="SPEC", help="oracle, chat:MODEL, module:attribute, …; may be repeated."),
 ]
 Out: TypeAlias = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", parser=folder_path, help="Run directory.")
+    Path | None,
+    typer.Option(
+        "--out", metavar="DIR", parser=folder_path, help="Run directory; by default runs/AGENT-HASH."
+    ),
 ]
 Limit: TypeAlias = Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")]
 Arms: TypeAlias = Annotated[

@@ -18,6 +18,10 @@ LINE_CHARACTERS = 300
 REASONS_SHOWN = 5
 """How many of the reasons why tasks are left out are named."""
 
+AGENT_ERROR_STAYS = (
+    " (the agent's own exception, which --resume does not play again: mended, give another --out)"
+)
+
 CAPTION = "95% intervals. FCR and false stops are read together. Token costs (TC): infeasible tasks only."
 
 
@@ -101,7 +105,8 @@ def _invalid(row: Row) -> Iterator[str]:
     for kind, count in row.invalid_by.items():
         lines = examples[kind].error.strip().splitlines() if kind in examples else []
         example = f"; {examples[kind].task_id}: {safe_line(lines[-1], LINE_CHARACTERS)}" if lines else ""
-        yield f"{counted(count, 'episode')} invalid by {kind}{example}"
+        again = AGENT_ERROR_STAYS if kind == "agent_error" else ""
+        yield f"{counted(count, 'episode')} invalid by {kind}{example}{again}"
 
 
 def _differing(row: Row) -> Iterator[str]:

@@ -227,8 +227,8 @@ def test_quickstart_without_any_network(tmp_path: Path) -> None:
         env = environment(**offline)
         ended = spawned("quickstart", "--limit", 9, cwd=tmp_path, env=env)
     assert ended.code == 0, ended.err
-    *tables, left_out, last = ended.out.splitlines()
-    assert last == "Page: report.html   Runs: runs/quickstart"
+    *tables, left_out, _, last = ended.out.splitlines()
+    assert last == "Page: runs/quickstart/report.html   Runs: runs/quickstart"
     assert left_out.startswith(
         "BFCL is left out, for its data cannot be had: pip could not download bfcl-eval"
     )
@@ -236,7 +236,7 @@ def test_quickstart_without_any_network(tmp_path: Path) -> None:
     assert "toolenv data pull bfcl --from DIR" in left_out
     assert "Traceback" not in ended.err
     assert "BFCL" not in "".join(tables)
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    page = (tmp_path / "runs/quickstart/report.html").read_text(encoding="utf-8")
     assert "BFCL: pip could not download bfcl-eval" in page
     assert "ToolFeas/Workflows-hazard-v0" in page
     report = spawned("report", "--json", "runs/quickstart", cwd=tmp_path, env=env)
@@ -256,17 +256,21 @@ def test_quickstart_without_any_network(tmp_path: Path) -> None:
     }
 
 
+def runs_in(place: Path) -> set[str]:
+    return {path.name for path in (place / "runs/quickstart").iterdir() if path.is_dir()}
+
+
 def test_quickstart_never_shows_the_numbers_of_another_version(
     toolenv: Command, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = ("quickstart", "--limit", 1)
     assert toolenv(*command).code == 0
-    first = {path.name for path in (place / "runs/quickstart").iterdir()}
+    first = runs_in(place)
     assert toolenv(*command).code == 0
-    assert {path.name for path in (place / "runs/quickstart").iterdir()} == first, "nothing is run twice"
+    assert runs_in(place) == first, "nothing is run twice"
     monkeypatch.setattr("toolenv.__version__", "99.0")
     ended = toolenv(*command)
     assert ended.code == 0
-    newer = {path.name for path in (place / "runs/quickstart").iterdir()} - first
+    newer = runs_in(place) - first
     assert len(newer) == len(first) == RUNS
     assert all("-99.0-" in name for name in newer)

@@ -13,7 +13,7 @@ from toolenv.episode import Episode
 from toolenv.errors import UsageError
 from toolenv.metrics.outcomes import FlagCount, TokenKnowledge
 from toolenv.metrics.registry import catalogue
-from toolenv.report.notes import notes
+from toolenv.report.notes import AGENT_ERROR_STAYS, notes
 from toolenv.report.rows import ERROR_CHARACTERS, INVALID_SHOWN, Row, Run, build_rows
 from toolenv.report.serial import rows_to_json
 
@@ -283,6 +283,7 @@ def test_field_105_the_notes_say_what_made_episodes_invalid() -> None:
     assert rows[0].invalid_episodes[-1].task_id == "late", "the first of each kind is kept"
     told = [note for note in notes(rows) if " invalid by " in note]
     assert told == [
-        f"{CLEAN}, agent: 1 episode invalid by agent_error; late: ZeroDivisionError: a bug.",
+        f"{CLEAN}, agent: 1 episode invalid by agent_error; late: ZeroDivisionError: a bug"
+        f"{AGENT_ERROR_STAYS}.",
         f"{CLEAN}, agent: 150 episodes invalid by server_error; s0: connection refused.",
     ]
