@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from toolenv.errors import UnknownNameError
 from toolenv.model_server import CLOCK, ChatServer, Clock, Reply
 from toolenv.policy import Answer
+from toolenv.quick import new_calls
 from toolenv.received import normalise_message
 from toolenv.rendering import cut
-from toolenv.types import Action, Malformed, Observation, ToolSpec, Usage
+from toolenv.types import Action, Malformed, Observation, ToolCalls, ToolSpec, Usage
 from toolenv.waiting import Waiting, block
 
 from .parsing import MAX_RECORD, parse_reply
 from .preflight import preflight
 from .prompts import prompt_for
 from .settings import ChatSettings, key_of, sampling
-from .wire import WireForm, to_openai_messages, to_openai_tools
+from .wire import WireForm, Written, to_openai_tools, under_system_message, write
 
 
 def make(argument: str, options: Mapping[str, Any]) -> ChatPolicy:
@@ -31,10 +33,23 @@ def make(argument: str, options: Mapping[str, Any]) -> ChatPolicy:
     return ChatPolicy(ChatSettings(model=argument, **options))
 
 
+class ChatMemory(NamedTuple):
+    """What an episode remembers.
+
+    Attributes:
+        written: the conversation as it was sent last.
+        reasoning: earlier reasoning by the index of the message it led to; empty where none is sent back.
+    """
+
+    written: Written | None = None
+    reasoning: Mapping[int, str] = MappingProxyType({})
+
+
+NOTHING_YET = ChatMemory()
+
+
 class ChatPolicy:
     """A model on an OpenAI-compatible server; may be shared by threads and pickled.
-
-    Memory is ``None``, or, where reasoning is sent back, the earlier reasoning of the episode.
 
     Args:
         settings: the server and the model.
@@ -46,6 +61,7 @@ class ChatPolicy:
         self.settings, self.name = settings, name or f"chat:{settings.model}"
         self._clock = clock
         self._form = WireForm(empty_content=settings.empty_content, reasoning_field=settings.reasoning_field)
+        self._sampling = sampling(settings)
         self._server = ChatServer(
             base_url=settings.base_url,
             api_key=key_of(settings),
@@ -69,33 +85,41 @@ class ChatPolicy:
 
     def deciding(self, observation: Observation, memory: Any) -> Waiting[Answer]:
         """:meth:`act`, whoever waits for the server; see :class:`toolenv.policy.Waitable`."""
-        reply = yield from self._server.completing(self.request(observation, memory))
-        reasoning = normalise_message(reply.message).get("reasoning")
-        if self.settings.reasoning_field and reasoning:
-            memory = {**(memory or {}), len(observation.messages): reasoning}
+        before: ChatMemory = memory or NOTHING_YET
+        written = self._written(observation, before)
+        reply = yield from self._server.completing(self._request(observation, written))
+        reasoning = before.reasoning
+        if self.settings.reasoning_field and (thought := normalise_message(reply.message).get("reasoning")):
+            reasoning = {**reasoning, len(observation.messages): thought}
         action = to_action(
             reply,
             observation.tools,
             text_calls=self.settings.text_calls,
             reasoning_sent_back=bool(self.settings.reasoning_field),
         )
-        return action, memory
+        return action, ChatMemory(written, reasoning)
 
-    def request(self, observation: Observation, memory: Any = None) -> dict[str, Any]:
+    def request(self, observation: Observation, memory: ChatMemory | None = None) -> dict[str, Any]:
         """The keyword arguments of ``chat.completions.create`` for one decision.
 
         Without tools neither ``tools`` nor ``tool_choice`` is sent (FIELD-017), and never a stop
         sequence of ours (FIELD-016).
         """
+        return self._request(observation, self._written(observation, memory or NOTHING_YET))
+
+    def _written(self, observation: Observation, memory: ChatMemory) -> Written:
+        return write(observation, form=self._form, reasoning=memory.reasoning, before=memory.written)
+
+    def _request(self, observation: Observation, written: Written) -> dict[str, Any]:
         tools = to_openai_tools(observation.tools)
-        messages = to_openai_messages(
-            observation,
-            system_prompt=prompt_for(observation, self.settings.protocol),
-            form=self._form,
-            reasoning=memory,
-        )
+        prompt = prompt_for(observation, self.settings.protocol)
         offer = {"tools": tools, "tool_choice": "auto"} if tools else {}
-        return {"model": self.settings.model, "messages": messages, **offer, **sampling(self.settings)}
+        return {
+            "model": self.settings.model,
+            "messages": under_system_message(observation, prompt, written),
+            **offer,
+            **self._sampling,
+        }
 
     def preflight(self) -> Usage:
         """One request with one tool, made as a run would make it, so that a bad set-up costs no run.
@@ -134,6 +158,8 @@ def to_action(
     if reply.recalled:
         about["recalled"] = True
     record = {**_sent(reply.message), **about, "reasoning_sent_back": reasoning_sent_back}
+    if isinstance(action, ToolCalls):
+        return new_calls(action.calls, action.text, reply.usage, record)
     if isinstance(action, Malformed):  # its raw text is part of what it says
         return replace(action, usage=reply.usage, record=record)
     return replace(action, usage=reply.usage, raw=record)

@@ -75,16 +75,76 @@ def to_openai_messages(
         form: the dialect.
         reasoning: earlier reasoning by the index in ``observation.messages`` of the assistant message
             it led to; used only if ``form.reasoning_field`` is set.
-
-    Returns:
-        Messages that other requests may share: none is to be changed.
     """
-    opening = list(takewhile(lambda message: message.role == "system", observation.messages))
-    system = "\n\n".join(part for part in (system_prompt, *(message.content for message in opening)) if part)
+    return under_system_message(
+        observation, system_prompt, write(observation, form=form, reasoning=reasoning)
+    )
+
+
+class Written(NamedTuple):
+    """A conversation in wire form but for its system message; a longer one is written on from it.
+
+    Attributes:
+        messages: what was written.
+        wire: how; requests share these messages, and none is to be changed.
+        ids: of the calls in it.
+        form: the dialect.
+        tools: those that calls were named by.
+        reasoning: earlier reasoning that was written with it.
+    """
+
+    messages: tuple[ChatMessage, ...]
+    wire: tuple[WireMessage, ...]
+    ids: frozenset[str]
+    form: WireForm
+    tools: Mapping[str, ToolSpec]
+    reasoning: Mapping[int, str]
+
+    def goes_on_in(
+        self, messages: tuple[ChatMessage, ...], tools: Mapping[str, ToolSpec], reasoning: Mapping[int, str]
+    ) -> bool:
+        """Whether a conversation begins with this one, and all of it would be written as it was."""
+        end = len(self.messages)
+        return (
+            messages[:end] == self.messages
+            and (len(messages) == end or messages[end].role in ("assistant", "user"))
+            and tools is self.tools
+            and self.reasoning == {at: text for at, text in reasoning.items() if at < end}
+        )
+
+
+def write(
+    observation: Observation,
+    *,
+    form: WireForm = HTTP,
+    reasoning: Mapping[int, str] | None = None,
+    before: Written | None = None,
+) -> Written:
+    """The conversation in wire form; the arguments are those of :func:`to_openai_messages`.
+
+    Each decision of an episode sends all that earlier ones sent: what is in ``before`` is not written again.
+    """
+    messages, tools = observation.messages, shared_lookup_table(observation.tools)
+    told = (reasoning or {}) if form.reasoning_field else {}
+    wire: Sequence[WireMessage] = ()
+    if before is not None and before.form == form and before.goes_on_in(messages, tools, told):
+        writer, start, wire = _Writer(form, tools, told, before.ids), len(before.messages), before.wire
+    else:
+        writer, start = _Writer(form, tools, told), len(_opening(messages))
+    wire = _alternating(wire, writer.conversation(messages, start))
+    return Written(messages, tuple(wire), frozenset(writer.ids), form, tools, told)
+
+
+def under_system_message(observation: Observation, system_prompt: str, written: Written) -> list[WireMessage]:
+    """All messages: the policy's own words and the task's system message are the first one."""
+    opening = [message.content for message in _opening(observation.messages)]
+    system = "\n\n".join(part for part in (system_prompt, *opening) if part)
     head = [{"role": "system", "content": mend_surrogates(system)}] if system else []
-    writer = _Writer(form, shared_lookup_table(observation.tools), reasoning or {})
-    body = writer.conversation(observation.messages, start=len(opening))
-    return [*head, *_alternating(body)]
+    return [*head, *written.wire]
+
+
+def _opening(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    return list(takewhile(lambda message: message.role == "system", messages))
 
 
 def to_openai_tools(tools: tuple[ToolSpec, ...]) -> tuple[dict[str, Any], ...]:
@@ -110,33 +170,18 @@ def _made_plain(tool: ToolSpec) -> dict[str, Any]:
     return plain
 
 
-class _Basis(NamedTuple):
-    """What the form of an exchange depends on, beside its first message; ``replies`` by identity."""
-
-    form: WireForm
-    tools: Mapping[str, ToolSpec]
-    replies: tuple[int, ...]
-    reasoning: str
-    ids: tuple[str, ...]
-
-
-class _Exchange(NamedTuple):
-    """An exchange as written; it keeps its replies, so that no others come to bear their ids."""
-
-    basis: _Basis
-    replies: Sequence[ChatMessage]
-    messages: Sequence[WireMessage]
-
-
-_exchanges: ByIdentity[ChatMessage, _Exchange] = ByIdentity(8192)
-
-
 class _Writer:
     """Writes one conversation; holds what must not repeat in it (ids)."""
 
-    def __init__(self, form: WireForm, tools: Mapping[str, ToolSpec], reasoning: Mapping[int, str]) -> None:
+    def __init__(
+        self,
+        form: WireForm,
+        tools: Mapping[str, ToolSpec],
+        reasoning: Mapping[int, str],
+        ids: frozenset[str] = frozenset(),
+    ) -> None:
         self.form, self.tools, self.reasoning = form, tools, reasoning
-        self.ids: set[str] = set()
+        self.ids = set(ids)
 
     def conversation(self, messages: Sequence[ChatMessage], start: int) -> Iterator[WireMessage]:
         index = start
@@ -151,27 +196,12 @@ class _Writer:
 
     def exchange(
         self, message: ChatMessage, replies: Sequence[ChatMessage], reasoning: str
-    ) -> Sequence[WireMessage]:
-        """An assistant message, the reply to each of its calls, and replies that belong to none.
-
-        An exchange is written once, as long as nothing that it depends on changes: each decision of an
-        episode sends all the earlier ones again.
-        """
-        ids = tuple([self.fresh_id(call.id) for call in message.calls])
-        basis = _Basis(self.form, self.tools, tuple(map(id, replies)), reasoning, ids)
-        known = _exchanges.find(message)
-        if known is None or known.basis != basis:
-            known = _exchanges.keep(
-                message, _Exchange(basis, replies, [*self.written(message, replies, basis)])
-            )
-        return known.messages
-
-    def written(
-        self, message: ChatMessage, replies: Sequence[ChatMessage], basis: _Basis
     ) -> Iterator[WireMessage]:
-        yield self.assistant(message, basis.ids, basis.reasoning)
+        """An assistant message, the reply to each of its calls, and replies that belong to none."""
+        ids = [self.fresh_id(call.id) for call in message.calls]
+        yield self.assistant(message, ids, reasoning)
         waiting = list(replies)
-        for call, wire_id in zip(message.calls, basis.ids, strict=True):
+        for call, wire_id in zip(message.calls, ids, strict=True):
             at = next((at for at, one in enumerate(waiting) if one.call_id == call.id), None)
             text = UNANSWERED if at is None else waiting.pop(at).content
             yield self.reply(call, wire_id, text)
@@ -229,17 +259,17 @@ def _replies(messages: Sequence[ChatMessage], index: int) -> list[ChatMessage]:
     return list(messages[index + 1 : end])
 
 
-def _alternating(messages: Iterator[WireMessage]) -> list[WireMessage]:
+def _alternating(before: Sequence[WireMessage], messages: Iterator[WireMessage]) -> list[WireMessage]:
     """User and assistant in turns, the user first; an assistant's calls and their replies are one turn."""
-    done: list[WireMessage] = []
+    done = list(before)
     for message in messages:
-        before = done[-1]["role"] if done else "assistant"
-        if message["role"] == before == "user" or (message["role"] == before == "assistant" and done):
+        last = done[-1]["role"] if done else "assistant"
+        if message["role"] == last == "user" or (message["role"] == last == "assistant" and done):
             done[-1] = _merged(done[-1], message)
             continue
         if message["role"] == "assistant" and not done:
             done.append({"role": "user", "content": OPENING})
-        if message["role"] == "user" and before == "tool":
+        if message["role"] == "user" and last == "tool":
             done.append({"role": "assistant", "content": UNFINISHED})
         done.append(message)
     return done

@@ -14,7 +14,7 @@ import json
 import multiprocessing
 import os
 import resource
-import selectors
+import select
 import socket
 import time
 from collections import deque
@@ -197,20 +197,21 @@ def _serve(told: Connection) -> None:
     """As little work as HTTP allows, for the client is what is measured: no framework, one thread."""
     listening = socket.create_server(("127.0.0.1", 0), backlog=1024)
     told.send(listening.getsockname()[1])
-    poll = selectors.DefaultSelector()
-    poll.register(listening, selectors.EVENT_READ)
+    poll, connections = select.epoll(), dict[int, _Connection]()
+    poll.register(listening, select.EPOLLIN)
     due: deque[tuple[float, socket.socket, bytes]] = deque()
     while True:
-        for key, _ in poll.select(max(0.0, due[0][0] - time.monotonic()) if due else None):
-            if key.data is None:
+        for number, _ in poll.poll(max(0.0, due[0][0] - time.monotonic()) if due else None):
+            if number == listening.fileno():
                 peer, _ = listening.accept()
-                poll.register(peer, selectors.EVENT_READ, _Connection(peer))
+                poll.register(peer, select.EPOLLIN)
+                connections[peer.fileno()] = _Connection(peer)
                 continue
-            request = key.data.received()
+            request = connections[number].received()
             if request is None:
-                poll.unregister(key.fileobj)
+                connections.pop(number).peer.close()
             elif request:
-                due.append((time.monotonic() + LATENCY, key.data.peer, _answer_to(request)))
+                due.append((time.monotonic() + LATENCY, connections[number].peer, _answer_to(request)))
         while due and due[0][0] <= time.monotonic():
             _, peer, answer = due.popleft()
             with suppress(OSError):  # it went away, as at the end of a measurement
@@ -224,11 +225,10 @@ class _Connection:
     def received(self) -> bytes | None:
         """A whole request; empty if it is not there yet, ``None`` if the client has gone."""
         try:
-            self.parts += (new := self.peer.recv(1 << 20))
+            self.parts += (new := self.peer.recv(1 << 16))
         except OSError:
             new = b""
         if not new:
-            self.peer.close()
             return None
         end = self.parts.find(b"\r\n\r\n")
         if end < 0:

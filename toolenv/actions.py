@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any
 
 from toolenv.errors import UsageError
@@ -16,6 +17,7 @@ _COUNTS = (
     "retried_output_tokens",
     "generations",
 )
+_ALL_COUNTS = attrgetter("input_tokens", "output_tokens", *_COUNTS)
 
 
 def check_action(action: object, giver: str) -> Action:
@@ -88,6 +90,9 @@ def _problem_of_usage(usage: object) -> str:
         return ""
     if not isinstance(usage, Usage):
         return f"the usage is {_shown(usage)}, no Usage"
+    counts = _ALL_COUNTS(usage)
+    if set(map(type, counts)) == {int} and min(counts) >= 0:  # beyond doubt; told faster than what is wrong
+        return ""
     for name in ("input_tokens", "output_tokens", *_COUNTS):
         count: Any = getattr(usage, name)
         unknown = count is None and name not in _COUNTS

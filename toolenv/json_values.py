@@ -110,9 +110,7 @@ class _Copier:
         return self._unusual(value, depth)
 
     def _text(self, value: str) -> str:
-        self.room -= len(value)
-        if self.room < 0:
-            raise UnusableValueError(f"longer than {MAX_SIZE} characters in all")
+        self._counted(value, len(value))
         if value.isascii():
             return value
         mended = mend_surrogates(value)
@@ -120,8 +118,8 @@ class _Copier:
             self.changed = True
         return mended
 
-    def _counted(self, value: Any) -> Any:
-        self.room -= 1
+    def _counted(self, value: Any, size: int = 1) -> Any:
+        self.room -= size
         if self.room < 0:
             raise UnusableValueError(f"longer than {MAX_SIZE} characters in all")
         return value
@@ -130,6 +128,10 @@ class _Copier:
         self._enter(depth)
         copy: dict[str, Any] = {}
         for key, item in value.items():
+            if type(key) is str and type(item) is str and key.isascii() and item.isascii():
+                self._counted(item, len(key) + len(item))  # most of all that comes
+                copy[key] = item
+                continue
             if not isinstance(key, str):
                 raise UnusableValueError(f"a key of type {type(key).__name__}; keys are texts")
             copy[self._text(str.__str__(key))] = self.copy(item, depth + 1)

@@ -86,7 +86,7 @@ def play(
         observation, _ = env.reset(seed=seed, options=None if task_id is None else {"task_id": task_id})
     except (ServerError, ReplayError) as error:  # of what comes before the first decision
         info = _abort(tool_env, error)
-    begun, memory = False, None
+    begun, memory, giver = False, None, f"policy {policy.name!r}"
     while "verdict" not in info:
         try:
             if not begun:
@@ -99,7 +99,7 @@ def play(
         except Exception as error:
             info = _abort(tool_env, error)
             break
-        observation, _, _, _, info = env.step(check_action(action, f"policy {policy.name!r}"))
+        observation, _, _, _, info = env.step(check_action(action, giver))
     name = env_id or (env.spec.id if env.spec is not None else "")
     trace = tool_env.trace
     verdict = Verdict(**info["verdict"])

@@ -30,15 +30,14 @@ def normalise_usage(report: Mapping[str, Any] | None) -> Usage:
     """
     if not isinstance(report, Mapping):
         return Usage()
-    cached = _cached(report)
-    total_input = _input(report)
+    total_input, reasoning = _input(report), _reasoning(report)
     if not total_input:
         return Usage()
     return Usage(
         input_tokens=total_input,
-        output_tokens=_output(report, total_input),
-        cached_input_tokens=min(cached, total_input),
-        reasoning_tokens=_reasoning(report),
+        output_tokens=_output(report, total_input, reasoning),
+        cached_input_tokens=min(_cached(report), total_input),
+        reasoning_tokens=reasoning,
     )
 
 
@@ -72,41 +71,40 @@ def _input(report: Mapping[str, Any]) -> int | None:
 
 
 def _cached(report: Mapping[str, Any]) -> int:
-    for details in ("prompt_tokens_details", "input_tokens_details"):
-        inside = _count(_details(report, details), "cached_tokens")
-        if inside is not None:
-            return inside
+    inside = _within(report, ("prompt_tokens_details", "input_tokens_details"), "cached_tokens")
+    if inside is not None:
+        return inside
     return _count(report, "cache_read_input_tokens") or _count(report, "prompt_cache_hit_tokens") or 0
 
 
-def _output(report: Mapping[str, Any], total_input: int) -> int | None:
-    visible = _count(report, "completion_tokens", "output_tokens")
-    if visible is None:
-        return None
-    reasoning, total = _reasoning(report), _count(report, "total_tokens")
-    on_top = reasoning > visible or (reasoning > 0 and total == total_input + visible + reasoning)
+def _output(report: Mapping[str, Any], total_input: int, reasoning: int) -> int | None:
+    visible = _count(report, "completion_tokens")
+    visible = _count(report, "output_tokens") if visible is None else visible
+    if visible is None or not reasoning:
+        return visible
+    on_top = reasoning > visible or _count(report, "total_tokens") == total_input + visible + reasoning
     return visible + reasoning if on_top else visible
 
 
 def _reasoning(report: Mapping[str, Any]) -> int:
-    for details in ("completion_tokens_details", "output_tokens_details"):
-        inside = _count(_details(report, details), "reasoning_tokens")
+    details = "completion_tokens_details", "output_tokens_details"
+    inside = _within(report, details, "reasoning_tokens")
+    return (_count(report, "reasoning_tokens") or 0) if inside is None else inside
+
+
+def _within(report: Mapping[str, Any], places: tuple[str, ...], name: str) -> int | None:
+    """The count in the first of some objects in the report that holds it."""
+    for place in places:
+        details = report.get(place)
+        inside = _count(details, name) if isinstance(details, Mapping) else None
         if inside is not None:
             return inside
-    return _count(report, "reasoning_tokens") or 0
-
-
-def _details(report: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    details = report.get(name)
-    return details if isinstance(details, Mapping) else {}
-
-
-def _count(report: Mapping[str, Any], *names: str) -> int | None:
-    """The first of ``names`` that holds a count; anything else than a whole number from 0 is none."""
-    for name in names:
-        value = report.get(name)
-        if isinstance(value, float) and value.is_integer():
-            value = int(value)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
     return None
+
+
+def _count(report: Mapping[str, Any], name: str) -> int | None:
+    """A count; anything else than a whole number from 0 is none."""
+    value = report.get(name)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -50,7 +50,7 @@ def chat(script: Script | Answer, **settings: Any) -> Iterator[tuple[ChatPolicy,
 def ask(answer: Answer, observation: Observation = ASKED, **settings: Any) -> Action:
     with chat(answer, **settings) as (policy, _):
         action, memory = policy.act(observation, None)
-        assert memory is None
+        assert not memory.reasoning
         return action
 
 
@@ -246,7 +246,7 @@ def test_field_113_reasoning_is_sent_back_only_by_option_and_recorded() -> None:
         assert not isinstance(action, Malformed)
         assert action.raw["reasoning_sent_back"] is sent
         assert assistant.get("reasoning_content") == ("need tool" if sent else None)
-        assert (memory is None) is not sent
+        assert bool(memory.reasoning) is sent
 
 
 def test_one_policy_serves_many_threads() -> None:

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolenv.agents.wire import to_openai_messages
+from toolenv.agents.wire import WireForm, to_openai_messages, write
 from toolenv.types import ChatMessage, Observation, ToolCall
 
 texts = st.text(st.characters(codec=None), max_size=8)
@@ -46,3 +46,30 @@ def test_whatever_was_said_is_a_request_that_strict_servers_take(conversation: l
         if waiting:
             expected = "assistant"
     assert not waiting
+
+
+THINKING = WireForm(reasoning_field="reasoning_content")
+
+
+@given(messages, st.dictionaries(st.integers(0, 8), texts, max_size=3))
+def test_a_conversation_written_as_it_grows_reads_as_if_written_at_once(
+    conversation: list[ChatMessage], reasoning: dict[int, str]
+) -> None:
+    before = None
+    for end in range(len(conversation) + 1):
+        seen = Observation(tuple(conversation[:end]), (), turns_left=5)
+        before = write(seen, form=THINKING, reasoning=reasoning, before=before)
+        at_once = write(seen, form=THINKING, reasoning=reasoning)
+        assert (before.wire, before.ids) == (at_once.wire, at_once.ids)
+
+
+@given(messages, messages)
+def test_a_conversation_that_went_otherwise_is_written_anew(
+    conversation: list[ChatMessage], other: list[ChatMessage]
+) -> None:
+    before = write(Observation(tuple(other), (), turns_left=5))
+    seen = Observation(tuple(conversation), (), turns_left=5)
+    assert write(seen, before=before).wire == write(seen).wire
+    assert write(seen, form=THINKING, reasoning={0: "so"}, before=write(seen)).wire == (
+        write(seen, form=THINKING, reasoning={0: "so"}).wire
+    )

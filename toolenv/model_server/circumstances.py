@@ -87,11 +87,17 @@ def out_of_time() -> bool:
     return around is not None and around.deadline is not None and around.clock.now() >= around.deadline
 
 
-@contextmanager
-def under(circumstances: Circumstances) -> Iterator[Circumstances]:
-    """Requests made inside, by this thread, are made under these circumstances."""
-    token = _HERE.set(circumstances)
-    try:
-        yield circumstances
-    finally:
-        _HERE.reset(token)
+class under:
+    """Requests made inside, by this thread, are made under these circumstances; a generator takes longer."""
+
+    __slots__ = ("_circumstances", "_token")
+
+    def __init__(self, circumstances: Circumstances) -> None:
+        self._circumstances = circumstances
+
+    def __enter__(self) -> Circumstances:
+        self._token = _HERE.set(self._circumstances)
+        return self._circumstances
+
+    def __exit__(self, *raised: object) -> None:
+        _HERE.reset(self._token)

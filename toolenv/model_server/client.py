@@ -238,8 +238,9 @@ _OUT_OF_TIME = Failure("the episode ran out of time", "budget/deadline")
 
 def _body(request: Mapping[str, Any]) -> dict[str, Any]:
     """What is sent: as in the openai client, ``extra_body`` holds further keys of the request."""
-    own = {name: value for name, value in request.items() if name != "extra_body"}
-    return {**own, **request.get("extra_body", {})}
+    body = dict(request)
+    body.update(body.pop("extra_body", {}))
+    return body
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:
@@ -249,7 +250,9 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
     tools = body.get("tools")
     if not (tools and isinstance(tools, tuple)):  # a list might be changed before the next request
         return to_json(body)
-    rest = to_json({name: value for name, value in body.items() if name != "tools"})
+    others = dict(body)
+    del others["tools"]
+    rest = to_json(others)
     return b'%s,"tools":%s}' % (rest[:-1], _tools.of(tools, lambda: to_json(tools)))
 
 

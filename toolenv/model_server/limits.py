@@ -187,5 +187,8 @@ class Gates:
 
     def of(self, url: str) -> Gate:
         """The gate of the server at ``url``."""
-        with self._lock:
-            return self._gates.setdefault(url, Gate(self._limits, self._clock))
+        gate = self._gates.get(url)
+        if gate is None:
+            with self._lock:
+                gate = self._gates.setdefault(url, Gate(self._limits, self._clock))
+        return gate

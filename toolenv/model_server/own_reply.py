@@ -7,8 +7,8 @@ that it was asked for keeps to it. Where neither is said, nothing is known, and 
 
 from __future__ import annotations
 
+import os
 import re
-import uuid
 
 from toolenv.model_server.outcome import Failure, Reply
 from toolenv.model_server.transport import Response
@@ -20,7 +20,7 @@ _ECHOES = ("x-request-id", "x-client-request-id")
 
 def new_request_id() -> str:
     """An id that no other request has."""
-    return f"toolenv-{uuid.uuid4().hex}"
+    return f"toolenv-{os.urandom(16).hex()}"
 
 
 class OwnReplies:

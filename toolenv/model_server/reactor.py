@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import heapq
-import selectors
 import socket
 import threading
 import time
@@ -18,6 +17,7 @@ from contextvars import copy_context
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic
 
+from toolenv.model_server.sockets import READ, WRITE, Sockets, make_sockets
 from toolenv.model_server.transport import Exchange, Transfer
 from toolenv.waiting import Done, Result, Waiting
 
@@ -34,11 +34,12 @@ class Reactor:
         self._said: deque[Callback] = deque()
         self._timers: list[tuple[float, int, Callback]] = []
         self._order = count()
-        self._selector = selectors.DefaultSelector()
+        self._sockets = make_sockets()
         self._bell, self._ear = socket.socketpair()
         for end in (self._bell, self._ear):
             end.setblocking(False)
-        self._selector.register(self._ear, selectors.EVENT_READ)
+        self._hears = self._ear.fileno()
+        self._sockets.watch(self._hears, READ)
         self._transfers: _Transfers | None = None
         self._thread: int | None = None
 
@@ -72,7 +73,7 @@ class Reactor:
     def send(self, exchange: Exchange, done: Done) -> None:
         """Send a request; ``done`` is called with the response, or a :class:`TransportError`."""
         if self._transfers is None:
-            self._transfers = _Transfers(self._selector)
+            self._transfers = _Transfers(self._sockets)
         self._transfers.begin(exchange, done)
 
     def run(self, *, patient: bool = True) -> None:
@@ -82,13 +83,12 @@ class Reactor:
             patient: whether to wait; otherwise only what has happened already is looked at.
         """
         self._thread = threading.get_ident()
-        happened = self._selector.select(self._patience() if patient else 0.0)
-        for key, mask in happened:
-            if key.fileobj is self._ear:
+        for descriptor, events in self._sockets.ready(self._patience() if patient else 0.0):
+            if descriptor == self._hears:
                 with contextlib.suppress(BlockingIOError):
                     self._ear.recv(4096)
             elif self._transfers is not None:
-                self._transfers.act(key.fd, mask)
+                self._transfers.act(descriptor, events)
         if self._transfers is not None:
             self._transfers.collect()
         now = time.monotonic()
@@ -101,7 +101,7 @@ class Reactor:
         """Drop what is waited for."""
         if self._transfers is not None:
             self._transfers.close()
-        self._selector.close()
+        self._sockets.close()
         self._bell.close()
         self._ear.close()
 
@@ -147,25 +147,24 @@ class _Transfers:
         begun: whether something was begun since it was last asked what has ended: that may have, already.
     """
 
-    def __init__(self, selector: selectors.BaseSelector) -> None:
+    def __init__(self, sockets: Sockets) -> None:
         import pycurl
 
         self.begun = False
         self._due: float | None = None
         self._told: deque[int] = deque(maxlen=1)
-        self._selector = selector
+        self._sockets = sockets
         self._idle: list[Transfer] = []
         self._under_way: dict[pycurl.Curl, tuple[Transfer, Done]] = {}
-        self._watched: set[int] = set()
         self._wanted = {
-            pycurl.POLL_IN: selectors.EVENT_READ,
-            pycurl.POLL_OUT: selectors.EVENT_WRITE,
-            pycurl.POLL_INOUT: selectors.EVENT_READ | selectors.EVENT_WRITE,
+            pycurl.POLL_IN: READ,
+            pycurl.POLL_OUT: WRITE,
+            pycurl.POLL_INOUT: READ | WRITE,
         }
         self._happened = {
-            selectors.EVENT_READ: pycurl.CSELECT_IN,
-            selectors.EVENT_WRITE: pycurl.CSELECT_OUT,
-            selectors.EVENT_READ | selectors.EVENT_WRITE: pycurl.CSELECT_IN | pycurl.CSELECT_OUT,
+            READ: pycurl.CSELECT_IN,
+            WRITE: pycurl.CSELECT_OUT,
+            READ | WRITE: pycurl.CSELECT_IN | pycurl.CSELECT_OUT,
         }
         self._none = pycurl.SOCKET_TIMEOUT
         self._multi = pycurl.CurlMulti()
@@ -194,9 +193,9 @@ class _Transfers:
         self.begun = True
         self._ask()  # or it would be sent when all else that is ready has been done
 
-    def act(self, descriptor: int, mask: int) -> None:
+    def act(self, descriptor: int, events: int) -> None:
         """Something can be read or written."""
-        self._multi.socket_action(descriptor, self._happened[mask])
+        self._multi.socket_action(descriptor, self._happened[events])
 
     def collect(self) -> None:
         """Tell of the exchanges that have ended, those that end as soon as they begin included."""
@@ -236,12 +235,7 @@ class _Transfers:
     def _watch(self, what: int, descriptor: int, multi: pycurl.CurlMulti, data: Any) -> None:
         """What libcurl wants to know of a connection."""
         wanted = self._wanted.get(what)
-        if descriptor in self._watched:
-            if wanted is not None:
-                self._selector.modify(descriptor, wanted)
-                return
-            self._selector.unregister(descriptor)
-            self._watched.discard(descriptor)
-        elif wanted is not None:
-            self._selector.register(descriptor, wanted)
-            self._watched.add(descriptor)
+        if wanted:
+            self._sockets.watch(descriptor, wanted)
+        else:
+            self._sockets.rest(descriptor)

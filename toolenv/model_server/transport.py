@@ -10,9 +10,8 @@ import os
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 if TYPE_CHECKING:
     from toolenv.model_server.reactor import Reactor
@@ -29,8 +28,7 @@ Break: TypeAlias = Literal["connection", "dropped", "timeout", "too_large"]
 """``connection``: none was made. ``dropped``: it broke. ``timeout``: no time was left."""
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """What came back.
 
     Attributes:
@@ -57,8 +55,7 @@ class TransportError(Exception):
         self.reason, self.sent = reason, sent
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """A request that is to be sent: a :class:`toolenv.waiting.Wait`, of which a response comes.
 
     Attributes:
@@ -133,7 +130,7 @@ class Transfer:
         import pycurl
 
         self.curl, self._received = pycurl.Curl(), _Received()
-        self._set: dict[int, object] = {}
+        self._set: tuple[object, ...] = ()
         for option, value in _OPTIONS().items():
             self.curl.setopt(option, value)
         self.curl.setopt(pycurl.WRITEFUNCTION, self._received.take)
@@ -146,17 +143,14 @@ class Transfer:
 
         curl, body = self.curl, exchange.body
         self._received.clear(body or b"")
-        connect = min(exchange.connect, exchange.seconds)
-        for option, value in (
-            (pycurl.URL, exchange.url),
-            (pycurl.TIMEOUT_MS, max(1, round(1000 * exchange.seconds))),
-            (pycurl.CONNECTTIMEOUT_MS, max(1, round(1000 * connect))),
-            (pycurl.HTTPGET if body is None else pycurl.POST, 1),
-        ):
-            if self._set.get(option) != value:  # to say it again takes as long as to send the request
-                curl.setopt(option, value)
-                self._set[option] = value
-        self._set.pop(pycurl.POST if body is None else pycurl.HTTPGET, None)
+        asked = exchange.url, exchange.seconds, exchange.connect, body is None
+        if asked != self._set:  # to say it again takes as long as to send the request
+            self._set = asked
+            curl.setopt(pycurl.URL, exchange.url)
+            connect = min(exchange.connect, exchange.seconds)
+            curl.setopt(pycurl.TIMEOUT_MS, max(1, round(1000 * exchange.seconds)))
+            curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, round(1000 * connect)))
+            curl.setopt(pycurl.HTTPGET if body is None else pycurl.POST, 1)
         curl.setopt(pycurl.HTTPHEADER, [*exchange.headers, "Expect:"])
         if body is not None:
             curl.setopt(pycurl.POSTFIELDSIZE_LARGE, len(body))
