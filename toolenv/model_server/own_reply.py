@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import count
 
 from toolenv.model_server.outcome import Failure, Reply
 from toolenv.model_server.transport import Response
@@ -20,7 +21,18 @@ _ECHOES = ("x-request-id", "x-client-request-id")
 
 def new_request_id() -> str:
     """An id that no other request has."""
-    return f"toolenv-{os.urandom(16).hex()}"
+    return f"toolenv-{_series}{next(_numbers):08x}"
+
+
+def _begin_series() -> None:
+    global _series
+    _series = os.urandom(12).hex()
+
+
+_series, _numbers = "", count()
+_begin_series()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_series)  # or a child's ids would be its parent's
 
 
 class OwnReplies:

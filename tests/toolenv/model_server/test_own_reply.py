@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 
 from tests.support.clock import FakeClock
 from tests.support.fake_server import (
@@ -75,3 +78,24 @@ def test_a_server_that_has_other_names_for_its_models_is_believed() -> None:
     snapshots = in_order(completion("a", model="fake-2026-01"), completion("b", model="fake-2026-06"))
     assert isinstance(outcome(snapshots, requests=2)[0], Reply)
     assert isinstance(outcome(in_order(completion("a"), completion("b", model="")), requests=2)[0], Reply)
+
+
+def test_ids_are_new_in_a_forked_process() -> None:
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import os\n"
+            "from toolenv.model_server.own_reply import new_request_id\n"
+            "if not os.fork():\n"
+            "    print(new_request_id(), flush=True)\n"
+            "    os._exit(0)\n"
+            "os.wait()\n"
+            "print(new_request_id(), new_request_id())\n",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert len(set(told)) == len(told) == 3
+    assert all(re.fullmatch(r"toolenv-[0-9a-f]{32}", one) for one in told)

@@ -58,7 +58,7 @@ def test_a_socket_that_the_other_side_closes_at_rest_wakes_nobody(watched: Socke
         for _ in range(3):
             assert list(watched.ready(0)) == []
         watched.watch(here.fileno(), READ)  # whoever asks for it is told that it is closed
-        assert list(watched.ready(0))[0][1] & READ
+        assert next(iter(watched.ready(0)))[1] & READ
         watched.rest(here.fileno())
 
 
