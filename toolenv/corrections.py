@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast, get_args
 
 from toolenv.errors import DataCorruptError, DataMissingError, UnknownNameError, UsageError
-from toolenv.hashed_json import content_hash
+from toolenv.hashed_json import content_hash, strict_json
 
 if TYPE_CHECKING:
     from toolenv.task import Task
@@ -126,7 +126,7 @@ def read_corrections(
 def _read(path: Path) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
-        content = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse)
+        content = strict_json(text)
         json.dumps(content, ensure_ascii=False).encode()
     except FileNotFoundError as error:
         raise DataMissingError(f"no corrections at {path}") from error
@@ -138,19 +138,6 @@ def _read(path: Path) -> dict[str, Any]:
         found = content.get("version") if isinstance(content, dict) else type(content).__name__
         raise DataCorruptError(f"{path}: version {found!r:.80}, expected {CORRECTIONS_VERSION}")
     return content
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; of two corrections of one task, neither may silently win."""
-    read = dict(pairs)
-    if len(read) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} stands twice")
-    return read
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON value")
 
 
 def _check_head(content: Mapping[str, Any], where: str, suite: str, data: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
+from toolenv.episode_types import check_record
 from toolenv.errors import DataCorruptError
 from toolenv.facts.exposure import Exposure
 from toolenv.facts.reaction import Reaction, shared_reaction
@@ -134,6 +135,7 @@ class Episode:
                 f"{' and '.join(map(str, READABLE_VERSIONS))}"
             )
         plain = {name: data[name] for name in cls.__slots__ if version > 1 or name not in FACTS}
+        check_record(plain)
         shared = {name: sys.intern(plain[name]) for name in _REPEATED}
         return cls(**{**plain, **shared, "flags": tuple(plain["flags"]), **_facts(plain)})
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from toolenv.errors import DataCorruptError, DataMissingError, UsageError
+
+MOST_LEVELS = 100
+"""Containers within containers that a file may hold; deeper ones cannot be compared or shown everywhere."""
 
 _NAMES: Mapping[type, str] = {str: "a string", int: "a whole number", dict: "an object", list: "a list"}
 
@@ -83,16 +87,50 @@ def read_json(path: Path, what: str) -> Any:
 
     Raises:
         DataMissingError: no such file.
-        DataCorruptError: it is no file that can be read, or no JSON.
+        DataCorruptError: it is no file that can be read, no JSON, or such of which readers differ in what it
+            says: a key twice in one object, NaN.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return strict_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise DataMissingError(f"no {what} at {path}") from error
     except OSError as error:
         raise DataCorruptError(f"{path} is no {what}: it cannot be read ({error.strerror})") from error
     except (ValueError, RecursionError) as error:
         raise DataCorruptError(f"{path} is not JSON: {error}") from error
+
+
+def strict_json(text: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        ValueError: it is none, has a key twice in one object (neither may silently win), NaN or an infinity,
+            or more than :data:`MOST_LEVELS` levels.
+        RecursionError: far more levels.
+    """
+    data = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse)
+    level, levels = [data], 0
+    while level := [item for one in level if isinstance(one, dict | list) for item in _items(one)]:
+        levels += 1
+        if levels > MOST_LEVELS:
+            raise ValueError(f"more than {MOST_LEVELS} levels of objects and lists")
+    return data
+
+
+def _items(container: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return container.values() if isinstance(container, dict) else container
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"{twice!r:.80} stands twice in one object")
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON value")
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

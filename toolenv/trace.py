@@ -154,11 +154,11 @@ class Trace:
                 trace,
                 steps=tuple(_step_from_json(step) for step in plain["steps"]),
                 checkpoints=tuple(plain["checkpoints"]),
-                lost_usage=None if plain["lost_usage"] is None else Usage(**plain["lost_usage"]),
+                lost_usage=None if plain["lost_usage"] is None else _usage(plain["lost_usage"]),
                 continuation=plain["continuation"] and Continuation(**plain["continuation"]),
                 trouble=Trouble.from_json(plain["trouble"]),
             )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataCorruptError(f"not a trace: {type(error).__name__}: {error}") from error
 
     def calls(self, *kinds: str) -> tuple[tuple[ToolCall, ToolResult], ...]:
@@ -201,11 +201,19 @@ def _step_to_json(step: Step) -> dict[str, Any]:
     }
 
 
+def _usage(data: Mapping[str, Any]) -> Usage:
+    for name, value in data.items():
+        may_be_unknown = name in ("input_tokens", "output_tokens")
+        if not isinstance(value, int) and not (value is None and may_be_unknown):
+            raise TypeError(f"usage: {name} is {value!r:.80}")
+    return Usage(**data)
+
+
 def _step_from_json(data: Mapping[str, Any]) -> Step:
     fields = dict(data["action"])
     kind = _ACTIONS[fields.pop("type")]
     if fields["usage"] is not None:
-        fields["usage"] = Usage(**fields["usage"])
+        fields["usage"] = _usage(fields["usage"])
     if kind is ToolCalls:
         fields["calls"] = tuple(ToolCall(**call) for call in fields["calls"])
     results = tuple(ToolResult(**result) for result in data["results"])

@@ -13,6 +13,8 @@ from toolenv.errors import DataCorruptError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.hashed_json import sealed, write_json
 from toolenv.masks import manifest_for
+from toolenv.runner.exclusions import NO_MASK, exclusions
+from toolenv.source import make_source
 
 GOOD: dict[str, Any] = {
     "version": 1,
@@ -107,3 +109,13 @@ def test_every_manifest_shipped_can_be_read(path: Path) -> None:
 def test_every_suite_ships_manifests() -> None:
     suites = {path.parts[-3] for path in SHIPPED}
     assert suites >= {"api_bank", "bfcl", "stable_tool_bench", "tau_bench"}
+
+
+def test_tasks_that_a_manifest_does_not_name_are_left_out_and_counted(tmp_path: Path) -> None:
+    """The toy suite has four tasks; two are in no part of this file."""
+    path = str(tmp_path / "masks.json")
+    write_json(Path(path), sealed(GOOD))
+    found = exclusions(make_source(Toy(), "infeasible", masks=path), {"masks": path})
+    others = tuple(task.id for task in Toy().tasks("default") if task.id not in ("pay-7", "idle"))
+    assert len(others) == 2
+    assert found.excluded == {NO_MASK: others, "no tool is used": ("idle",)}

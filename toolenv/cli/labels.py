@@ -8,6 +8,7 @@ from typing import Any
 
 import envs_registry
 from toolenv.errors import ToolEnvError, UnknownNameError, UsageError
+from toolenv.facts.exposure import UNARMED
 from toolenv.feasibility.annotation.evidence import LabelEvidence, evidence_of, read_labels
 from toolenv.masks import manifest_for
 from toolenv.report.labels import LabelRow, label_rows
@@ -43,8 +44,9 @@ def _by_env(runs: Sequence[Path], by_suite: Mapping[str, LabelEvidence]) -> dict
     found: dict[str, LabelEvidence] = {}
     for run in runs:
         for env, manifest in read_header(run)["manifests"].items():
-            evidence = by_suite.get(_suite(env))
-            if evidence is None:
+            suite, condition = _parsed(env)
+            evidence = by_suite.get(suite)
+            if evidence is None or condition not in UNARMED:  # the manifest of the others is of hazards
                 continue
             if evidence.manifest != manifest:
                 raise UsageError(
@@ -81,9 +83,10 @@ def _of_manifest(env: str, options: Mapping[str, Any]) -> LabelEvidence | None:
         return None
 
 
-def _suite(env: str) -> str:
-    """The suite of an env id; runs of ids that this version does not have are of none we know."""
+def _parsed(env: str) -> tuple[str, str]:
+    """Suite and condition of an env id; runs of ids that this version does not have are of none we know."""
     try:
-        return str(envs_registry.parse_env_id(env)["suite"])
+        parsed = envs_registry.parse_env_id(env)
     except UnknownNameError:
-        return ""
+        return "", ""
+    return str(parsed["suite"]), str(parsed["condition"])

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from toolenv.cli import app
-from toolenv.cli.execute import env_name
+from toolenv.cli.env_ids import env_name
 from toolenv.cli.output import planned_of, settings_of, show, with_progress
 from toolenv.episode import FACTS, Episode
 from toolenv.errors import StoreError, UnknownNameError
@@ -80,10 +80,12 @@ def rescored(folder: Path) -> Iterator[tuple[Episode, Episode]]:
             task = sources[old.env].get(trace.task_id, trace.seed)
         except UnknownNameError as error:
             raise StoreError(f"{folder}: {error}") from error
-        yield (
-            old,
-            record(trace, judge(task, trace), task, agent=old.agent, env_id=old.env, trial=old.trial),
-        )
+        try:
+            new = record(trace, judge(task, trace), task, agent=old.agent, env_id=old.env, trial=old.trial)
+        except (AttributeError, KeyError, TypeError) as error:  # of a trace that was edited
+            where = f"{folder}: {old.env}, {old.task_id}, trial {old.trial}"
+            raise StoreError(f"{where}: its trace cannot be judged: {error!r}") from error
+        yield old, new
 
 
 def _source(folder: Path, env_id: str, header: dict[str, Any]) -> TaskSource:

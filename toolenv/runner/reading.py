@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from toolenv.episode import Episode
 from toolenv.errors import DataCorruptError, StoreError
+from toolenv.hashed_json import strict_json
 from toolenv.rollout import Rollout
 from toolenv.runner import shards
 from toolenv.trace import Trace
@@ -37,10 +37,10 @@ def read_header(folder: Path) -> dict[str, Any]:
     """
     path = folder / RUN_FILE
     try:
-        header = json.loads(path.read_text(encoding="utf-8"))
+        header = strict_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise StoreError(f"{folder} is no run directory: it has no {RUN_FILE}") from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read: {error}") from error
     if not isinstance(header, dict) or header.get("version") != RUN_VERSION:
         found = header.get("version") if isinstance(header, dict) else header
@@ -48,8 +48,30 @@ def read_header(folder: Path) -> dict[str, Any]:
     for name, kind in _HEADER_PARTS.items():
         if not isinstance(header.get(name), kind):
             raise StoreError(f"{path}: {name} is {header.get(name)!r:.80}, not a {kind.__name__}")
+    _check_values(header, path)
     _check_origins(header.setdefault("origins", {}), path)
     return header
+
+
+def _check_values(header: dict[str, Any], path: Path) -> None:
+    """Runs of earlier versions lack a part or two; what is there has to be what it is read as."""
+    header["config"].setdefault("env_options", {})
+    parts: Mapping[str, tuple[Iterable[Any], type]] = {
+        "planned": (header["planned"].values(), int),
+        "manifests": (header["manifests"].values(), str),
+        "config: env_options": ([header["config"]["env_options"]], dict),
+        "config: agent_options": ([header["config"].get("agent_options", {})], dict),
+        "config_hash": ([header.get("config_hash", "")], str),
+        "arm": ([header.get("arm", "")], str),
+        "baseline": ([header.get("baseline", {})], dict),
+    }
+    for name, (values, kind) in parts.items():
+        for value in values:
+            if type(value) is not kind:
+                raise StoreError(f"{path}: {name} has {value!r:.80}, expected a {kind.__name__}")
+    for env, count in header["planned"].items():
+        if count < 0:
+            raise StoreError(f"{path}: planned has {count} episodes of {env!r:.80}")
 
 
 def _check_origins(origins: Any, path: Path) -> None:
@@ -61,7 +83,7 @@ def _check_origins(origins: Any, path: Path) -> None:
         parts = {"hash": str, "file": str, "replace": list, "widen": list, "exclude": dict}
         if (
             not isinstance(corrections, dict)
-            or not isinstance(origin["data"], str)
+            or not isinstance(origin.get("data"), str)
             or (corrections and any(not isinstance(corrections.get(one), parts[one]) for one in parts))
             or not _are_exclusions(origin.get("tasks", 0), origin.get("excluded", {}))
         ):
@@ -155,6 +177,8 @@ def _read(folder: Path, parse: Callable[[Parts], T]) -> Iterator[T]:
 
 def _read_file(path: Path, parse: Callable[[Parts], T]) -> Iterator[T]:
     """What each line holds; an unfinished last line is left out."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder, expected a file of episodes")
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):

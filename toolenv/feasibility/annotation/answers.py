@@ -121,6 +121,10 @@ def read_answers(path: Path, sample: Sample, name: str) -> dict[str, Answer]:
             item, answer = _parse(json.loads(line), sample.hash, name)
             if item not in items:
                 raise UnknownNameError("item", item, items)
+        except json.JSONDecodeError as error:
+            raise StoreError(
+                f"{path}, line {number} is not JSON: {error.msg} at column {error.colno}"
+            ) from error
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise StoreError(f"{path}, line {number}: {error or type(error).__name__}") from error
         answers[item] = answer
@@ -138,6 +142,9 @@ def _parse(record: Any, sample_hash: str, name: str) -> tuple[str, Answer]:
     for key, value in expected.items():
         if record.get(key) != value:
             raise UsageError(f"{key} is {record.get(key)!r:.80}, expected {value!r}")
+    for key in ("item", "answer", "note"):
+        if key not in record:
+            raise UsageError(f"{key!r} is missing")
     item, choice, note = record["item"], record["answer"], record["note"]
     if not (isinstance(item, str) and isinstance(choice, str) and isinstance(note, str)):
         raise UsageError("item, answer and note must be texts")

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from toolenv.errors import DataCorruptError, DataMissingError, StoreError, UsageError
+from toolenv.errors import DataCorruptError, StoreError, UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
+from toolenv.hashed_json import expect_fields, read_json
 
 LABELS_VERSION = 1
 
@@ -58,7 +59,7 @@ class LabelEvidence:
             )
         for task, status in self.status.items():
             if status not in get_args(Status):
-                raise UsageError(f"task {task!r} has status {status!r}; known: {', '.join(get_args(Status))}")
+                raise UnknownNameError("status", status, get_args(Status), where=f"task {task!r}")
 
     def joined(self, other: LabelEvidence) -> LabelEvidence:
         """Both together, e.g. certificates and a verified sample of the same masks.
@@ -120,15 +121,24 @@ def read_labels(paths: Iterable[Path]) -> dict[str, LabelEvidence]:
 
 
 def _suites(path: Path) -> dict[str, LabelEvidence]:
-    try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise DataMissingError(f"no labels file at {path}") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataCorruptError(f"{path} cannot be read as JSON: {error}") from error
+    data = read_json(path, "labels file")
     if not isinstance(data, dict) or data.get("version") != LABELS_VERSION:
         raise DataCorruptError(f"{path} is no labels file of version {LABELS_VERSION}")
+    expect_fields(data, {"suites": dict}, str(path))
+    expect_fields(data["suites"], dict.fromkeys(data["suites"], dict), f"{path}: suites")
+    return {
+        suite: _evidence(known, f"{path}: labels of suite {suite!r}")
+        for suite, known in data["suites"].items()
+    }
+
+
+def _evidence(data: Mapping[str, Any], where: str) -> LabelEvidence:
+    known = [one.name for one in fields(LabelEvidence)]
+    for name in data:
+        if name not in known:
+            raise DataCorruptError(str(UnknownNameError("field", name, known, where)))
+    expect_fields(data, {"manifest": str, **({"status": dict} if "status" in data else {})}, where)
     try:
-        return {suite: LabelEvidence(**evidence) for suite, evidence in data["suites"].items()}
-    except (KeyError, TypeError, AttributeError) as error:
-        raise DataCorruptError(f"{path} has not the form of a labels file: {error}") from error
+        return LabelEvidence(**data)
+    except UsageError as error:
+        raise DataCorruptError(f"{where}: {error}") from error

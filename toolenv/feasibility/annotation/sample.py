@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from toolenv.canonical import digest
 from toolenv.errors import DataCorruptError, DataMissingError, StoreError, UnknownNameError
-from toolenv.hashed_json import expect_fields
+from toolenv.hashed_json import expect_fields, read_json
 from toolenv.types import ToolSpec
 
 SAMPLE_VERSION = 1
@@ -139,13 +139,11 @@ class Sample:
             DataCorruptError: not a sample, another version, or its hash does not match.
         """
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
+            data = read_json(path, "sample")
+        except DataMissingError as error:
             raise DataMissingError(
                 f"no sample at {path}; `toolenv annotate sample ENV --out {path}` draws one"
             ) from error
-        except (OSError, ValueError, RecursionError) as error:
-            raise DataCorruptError(f"{path} cannot be read as JSON: {error}") from error
         return cls.from_json(data, where=str(path))
 
     @classmethod

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from toolenv.feasibility.certificates.records import Certificate, TaskRecord
+from toolenv.feasibility.manifest import MaskManifest
 from toolenv.feasibility.redundancy import Redundancy
+from toolenv.suite import Suite
 from toolenv.task import Task
 
 NO_WORLD = "no world to search in"
@@ -17,11 +19,16 @@ class Assumption:
     """Compares the documentation of masked and remaining tools.
 
     Args:
-        tasks: every task that is looked at; words that all their tools share count for little.
+        tasks: whose tools tell which words say little: those that many share.
     """
 
     def __init__(self, tasks: Iterable[Task]) -> None:
         self._redundancy = Redundancy(tool for task in tasks for tool in task.tools)
+
+    @classmethod
+    def of(cls, suite: Suite, manifest: MaskManifest) -> Assumption:
+        """The comparison for a manifest: over its masked tasks, however few of them are looked at."""
+        return cls(task for task in suite.tasks(manifest.subset) if task.id in manifest.masks)
 
     def record(self, task: Task, mask: frozenset[str]) -> TaskRecord:
         """``assumed`` if nothing reads alike, else ``unknown`` with what does."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import islice
 
 from toolenv.feasibility.certificates.assumed import Assumption
@@ -116,8 +117,7 @@ def certify_all(
         effort: how much is tried for each.
         is_late: asked before each task and within; once it says so, what is left stays unknown.
     """
-    tasks = tuple(tasks)
-    assumption: Assumption | None = None
+    assumption = cache(lambda: Assumption.of(suite, manifest))
     for task in tasks:
         mask = frozenset(manifest.masks[task.id])
         if is_late():
@@ -126,8 +126,7 @@ def certify_all(
         elif planner is not None and planner.covers(task):
             yield task.id, certify(suite, planner, task, mask, effort, is_late)
         else:
-            assumption = assumption or Assumption(tasks)
-            yield task.id, assumption.record(task, mask)
+            yield task.id, assumption().record(task, mask)
 
 
 def certificates_of(

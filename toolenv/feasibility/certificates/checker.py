@@ -8,13 +8,15 @@ says nothing that could be wrong.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
-from toolenv.feasibility.certificates.assumed import NOTHING_ALIKE
+from toolenv.errors import UsageError
+from toolenv.feasibility.certificates.assumed import NOTHING_ALIKE, Assumption
 from toolenv.feasibility.certificates.exhausted import problem_of_exhausted
-from toolenv.feasibility.certificates.grounding import Knowledge, told
-from toolenv.feasibility.certificates.records import Certificate, Certificates, Criterion, TaskRecord
+from toolenv.feasibility.certificates.grounding import Knowledge, strings, told
+from toolenv.feasibility.certificates.records import Certificate, Certificates, Criterion, Kind, TaskRecord
 from toolenv.feasibility.certificates.replay import CONDITION, Stage
 from toolenv.feasibility.certificates.rules import Rules
 from toolenv.feasibility.manifest import MaskManifest
@@ -22,7 +24,7 @@ from toolenv.judge import judge
 from toolenv.suite import Suite
 from toolenv.task import Score, Task
 from toolenv.trace import Step, Trace
-from toolenv.types import Message, ToolCalls
+from toolenv.types import Message, ToolCall, ToolCalls
 
 _REFUSED = frozenset({"unknown_tool", "masked_tool", "invalid_arguments", "malformed"})
 
@@ -39,8 +41,12 @@ def check_file(
     """
     problem = _problem_of_header(certificates, suite, rules, manifest)
     tasks = {task.id: task for task in suite.tasks(certificates.subset)} if not problem else {}
+    assumption = cache(lambda: Assumption.of(suite, manifest))
     for task_id, record in certificates.tasks.items():
-        yield task_id, problem or check_record(suite, rules, tasks.get(task_id), record, manifest, task_id)
+        found = problem or check_record(suite, rules, tasks.get(task_id), record, manifest, task_id)
+        if not found and record.status == "assumed":
+            found = _problem_of_assumed(assumption(), tasks[task_id], record)
+        yield task_id, found
 
 
 def _problem_of_header(certificates: Certificates, suite: Suite, rules: Rules, manifest: MaskManifest) -> str:
@@ -55,6 +61,11 @@ def _problem_of_header(certificates: Certificates, suite: Suite, rules: Rules, m
         if getattr(certificates, name) != value:
             return f"these certificates are about {name} {getattr(certificates, name)!r}, not {value!r}"
     return ""
+
+
+def _problem_of_assumed(assumption: Assumption, task: Task, record: TaskRecord) -> str:
+    anew = assumption.record(task, frozenset(record.certificates[0].mask))
+    return "" if anew.status == "assumed" else f"assumed, but {anew.certificates[0].bound}"
 
 
 def check_record(
@@ -103,6 +114,8 @@ def check(suite: Suite, rules: Rules, task: Task, certificate: Certificate) -> s
     masked = task.masked(frozenset(certificate.mask))
     if certificate.answer == "feasible":
         return _problem_of_witness(suite, rules, masked, certificate)
+    if certificate.kind is not None:
+        return f"{certificate.answer}, but feasible by {certificate.kind}"
     if certificate.answer == "infeasible":
         return _problem_of_claim(rules, masked, certificate)
     return "" if certificate.bound else "unknown, but no bound was reached"
@@ -117,7 +130,11 @@ def _problem_of_claim(rules: Rules, task: Task, certificate: Certificate) -> str
         )
     if certificate.claim.kind == "exhausted":
         return problem_of_exhausted(rules, task, certificate.claim)
-    return rules.problem(task, certificate.claim)
+    try:
+        return rules.problem(task, certificate.claim)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        # Facts come from a file: what they cannot be looked up or compared by is no fact of this task.
+        return f"facts that are none of a claim of this kind: {type(error).__name__}: {error}"
 
 
 CLAIMED_AGAINST: Mapping[str, Criterion] = {
@@ -148,13 +165,33 @@ def _problem_of_witness(suite: Suite, rules: Rules, task: Task, certificate: Cer
     if (witness.suite, witness.condition, witness.task_id) != (suite.name, CONDITION, task.id):
         return f"the witness is of {witness.suite}-{witness.condition}, task {witness.task_id!r}"
     stage = Stage(suite, task)
-    played = stage.play(step.action for step in witness.steps)
+    try:
+        played = stage.play(step.action for step in witness.steps)
+    except UsageError as error:
+        return f"the witness cannot be played: {error}"
     if problem := _difference(witness, played):
         return problem
     score = score_by(certificate.criterion, rules, task, played)
     if not score.success:
         return f"the witness does not meet criterion {certificate.criterion!r}: {score.why}"
+    kind = kind_of(task, [call for call, _ in played.calls()])
+    if certificate.kind != kind:
+        return f"kind {certificate.kind!r}; by its witness it is {kind!r}"
     return next(_refusals(played), "") or next(ungrounded(task, played), "")
+
+
+def kind_of(task: Task, made: Sequence[ToolCall]) -> Kind:
+    """How these calls do without the masked tools; see :data:`records.Kind`."""
+    if not made:
+        return "do-nothing"
+    reference = [
+        call for action in task.reference.solution() if isinstance(action, ToolCalls) for call in action.calls
+    ]
+    if not {call.name for call in made} <= {call.name for call in reference}:
+        return "semantic-redundancy"
+    said = told([one for one in task.messages if one.role == "user"], ())
+    used = [text for call in made for text in strings(dict(call.arguments))]
+    return "query-grounded" if used and all(map(said.has, used)) else "not-needed"
 
 
 def _difference(recorded: Trace, played: Trace) -> str:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast, get_args
 
-from toolenv.errors import DataCorruptError
-from toolenv.hashed_json import read_json, sealed, unsealed, write_json
+from toolenv.errors import DataCorruptError, UnknownNameError
+from toolenv.hashed_json import expect_fields, read_json, sealed, unsealed, write_json
 from toolenv.trace import Trace
 
 CERTIFICATES_VERSION = 1
@@ -90,25 +90,24 @@ class Certificate:
         return plain
 
     @classmethod
-    def from_json(cls, data: Any) -> Certificate:
+    def from_json(cls, data: Any, where: str = "certificate") -> Certificate:
         """Read the file form.
 
         Raises:
-            DataCorruptError: it is no certificate.
+            DataCorruptError: it is no certificate; says what is wrong, and ``where``.
         """
-        try:
-            plain = {name: data[name] for name in cls.__slots__}
-            plain["mask"] = tuple(plain["mask"])
-            plain["witness"] = None if plain["witness"] is None else Trace.from_json(plain["witness"])
-            plain["claim"] = None if plain["claim"] is None else Claim(**plain["claim"])
-        except (AttributeError, KeyError, TypeError) as error:
-            raise DataCorruptError(f"not a certificate: {type(error).__name__}: {error}") from error
-        certificate = cls(**plain)
-        if certificate.answer not in get_args(Answer) or certificate.criterion not in get_args(Criterion):
-            raise DataCorruptError(
-                f"not a certificate: answer {certificate.answer!r}, criterion {certificate.criterion!r}"
-            )
-        return certificate
+        _expect(data, _CERTIFICATE, where)
+        _expect_one_of(data, {"answer": Answer, "criterion": Criterion}, where)
+        for name in ("witness", "kind", "claim"):
+            if name not in data:
+                raise DataCorruptError(f"{where}: {name!r} is missing")
+        if data["kind"] is not None:
+            _expect_one_of(data, {"kind": Kind}, where)
+        plain = {name: data[name] for name in cls.__slots__}
+        plain["mask"] = _names(data["mask"], f"{where}: 'mask'")
+        plain["witness"] = _witness(data["witness"], f"{where}: witness")
+        plain["claim"] = _claim(data["claim"], f"{where}: claim")
+        return cls(**plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +175,7 @@ class Certificates:
 
         Raises:
             DataMissingError: no such file.
-            DataCorruptError: not certificates, another version, or the hash does not match.
+            DataCorruptError: not certificates, another version, or the hash does not match; says where.
         """
         return cls.from_json(read_json(path, "certificates"), where=str(path))
 
@@ -184,12 +183,15 @@ class Certificates:
     def from_json(cls, data: Any, where: str = "certificates") -> Certificates:
         """Check and build from the file form; ``where`` names it in errors."""
         data = unsealed(data, CERTIFICATES_VERSION, where)
-        try:
-            names = ("suite", "subset", "data", "masks", "rules", "bound")
-            tasks = {task: _record_from_json(record) for task, record in data["tasks"].items()}
-            return cls(**{name: data[name] for name in names}, tasks=tasks)
-        except (AttributeError, KeyError, TypeError) as error:
-            raise DataCorruptError(f"{where}: {type(error).__name__}: {error}") from error
+        expect_fields(data, {**_HEADER, "tasks": dict}, where)
+        if not data["tasks"]:
+            raise DataCorruptError(f"{where}: 'tasks' is empty, so that nothing is certified")
+        expect_fields(data["bound"], dict.fromkeys(data["bound"], int), f"{where}: bound")
+        tasks = {
+            task: _record_from_json(record, f"{where}: task {task!r}")
+            for task, record in data["tasks"].items()
+        }
+        return cls(**{name: data[name] for name in _HEADER}, tasks=tasks)
 
 
 def _record_to_json(record: TaskRecord) -> dict[str, Any]:
@@ -201,12 +203,66 @@ def _record_to_json(record: TaskRecord) -> dict[str, Any]:
     }
 
 
-def _record_from_json(data: Mapping[str, Any]) -> TaskRecord:
-    if data["status"] not in get_args(Status):
-        raise DataCorruptError(f"status {data['status']!r}: one of {', '.join(get_args(Status))}")
+_HEADER: Mapping[str, type] = {
+    **dict.fromkeys(("suite", "subset", "data", "masks", "rules"), str),
+    "bound": dict,
+}
+_RECORD: Mapping[str, type] = {"status": str, "reason": str, "certificates": list}
+_CERTIFICATE: Mapping[str, type] = {
+    **dict.fromkeys(("task_id", "answer", "criterion", "bound"), str),
+    "mask": list,
+    "states": int,
+}
+_CLAIM: Mapping[str, type] = {"kind": str, "turn": int, "facts": dict}
+
+
+def _record_from_json(data: Any, where: str) -> TaskRecord:
+    _expect(data, _RECORD, where)
+    _expect_one_of(data, {"status": Status}, where)
+    if "mask" not in data:
+        raise DataCorruptError(f"{where}: 'mask' is missing")
     return TaskRecord(
         status=cast(Status, data["status"]),
-        mask=None if data["mask"] is None else tuple(data["mask"]),
-        certificates=tuple(Certificate.from_json(one) for one in data["certificates"]),
+        mask=None if data["mask"] is None else _names(data["mask"], f"{where}: 'mask'"),
+        certificates=tuple(
+            Certificate.from_json(one, f"{where}: certificates[{at}]")
+            for at, one in enumerate(data["certificates"])
+        ),
         reason=data["reason"],
     )
+
+
+def _witness(data: Any, where: str) -> Trace | None:
+    if data is None:
+        return None
+    _expect(data, {}, where)
+    try:
+        return Trace.from_json(data)
+    except DataCorruptError as error:
+        raise DataCorruptError(f"{where}: {error}") from error
+
+
+def _claim(data: Any, where: str) -> Claim | None:
+    if data is None:
+        return None
+    _expect(data, _CLAIM, where)
+    return Claim(**{name: data[name] for name in _CLAIM})
+
+
+def _expect(data: Any, fields: Mapping[str, type], where: str) -> None:
+    if not isinstance(data, dict):
+        raise DataCorruptError(f"{where} is {data!r:.80}, expected an object")
+    expect_fields(data, fields, where)
+
+
+def _expect_one_of(data: Mapping[str, Any], names: Mapping[str, Any], where: str) -> None:
+    for name, known in names.items():
+        if data[name] not in list(get_args(known)):
+            unknown = UnknownNameError(name, data[name], get_args(known))
+            raise DataCorruptError(f"{where}: {unknown}")
+
+
+def _names(value: Any, what: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise DataCorruptError(f"{what} is {value!r:.80}, expected a list of names")
+    return tuple(value)

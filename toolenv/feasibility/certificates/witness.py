@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from toolenv.feasibility.certificates.checker import check
-from toolenv.feasibility.certificates.grounding import strings, told
-from toolenv.feasibility.certificates.records import Certificate, Criterion, Kind
+from toolenv.feasibility.certificates.checker import check, kind_of
+from toolenv.feasibility.certificates.records import Certificate, Criterion
 from toolenv.feasibility.certificates.replay import Stage
 from toolenv.feasibility.certificates.rules import Rules
 from toolenv.suite import Suite
@@ -66,7 +65,7 @@ class _Maker:
             answer="feasible",
             criterion=criterion,
             witness=trace,
-            kind=kind_of(self._task, plan),
+            kind=kind_of(self._task, [call for calls in plan for call in calls]),
         )
         return None if check(self._suite, self._rules, self._clean, made) else made
 
@@ -82,18 +81,3 @@ def _grouped(calls: tuple[ToolCall, ...], most: int) -> Iterator[ToolCalls]:
     yield from (ToolCalls((call,)) for call in single)
     if len(single) < len(calls):
         yield ToolCalls(calls[len(single) :])
-
-
-def kind_of(task: Task, plan: Plan) -> Kind:
-    """How a plan does without the masked tools; see :data:`records.Kind`."""
-    made = [call for calls in plan for call in calls]
-    if not made:
-        return "do-nothing"
-    reference = [
-        call for action in task.reference.solution() if isinstance(action, ToolCalls) for call in action.calls
-    ]
-    if not {call.name for call in made} <= {call.name for call in reference}:
-        return "semantic-redundancy"
-    said = told([one for one in task.messages if one.role == "user"], ())
-    used = [text for call in made for text in strings(dict(call.arguments))]
-    return "query-grounded" if used and all(map(said.has, used)) else "not-needed"

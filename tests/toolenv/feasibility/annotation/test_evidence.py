@@ -67,16 +67,27 @@ def test_impossible_counts_are_named(counts: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "cannot be read as JSON"),
+        ("", "is not JSON"),
         ("[]", "is no labels file of version 1"),
-        ('{"version": 1}', "has not the form of a labels file"),
-        ('{"version": 1, "suites": {"A": {}}}', "has not the form of a labels file"),
+        ('{"version": 1}', "'suites' is missing"),
+        ('{"version": 1, "suites": {"A": {}}}', "labels of suite 'A': 'manifest' is missing"),
         (
             '{"version": 1, "suites": {"A": {"manifest": "m", "status": {"a": "maybe"}}}}',
-            "has status 'maybe'",
+            "labels of suite 'A': unknown status 'maybe' in task 'a'; known: feasible, infeasible, unknown",
         ),
-        ('{"version": 1, "suites": {"A": {"manifest": "m", "status": []}}}', "has not the form"),
-        ('{"version": 1, "suites": {"A": {"manifest": ["m"]}}}', "give the hash of their manifest"),
+        (
+            '{"version": 1, "suites": {"A": {"manifest": "m", "status": []}}}',
+            "'status' is \\[\\], expected an object",
+        ),
+        (
+            '{"version": 1, "suites": {"A": {"manifest": ["m"]}}}',
+            "'manifest' is \\['m'\\], expected a string",
+        ),
+        (
+            '{"version": 1, "suites": {"A": {"manifest": "m", "checkd": 1}}}',
+            "unknown field 'checkd' in .*; did you mean 'checked'",
+        ),
+        ('{"version": 1, "suites": {}, "suites": {}}', "'suites' stands twice"),
     ],
 )
 def test_what_is_no_labels_file_is_refused(tmp_path: Path, text: str, why: str) -> None:

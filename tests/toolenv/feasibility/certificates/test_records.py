@@ -55,8 +55,11 @@ def test_a_file_that_is_not_there() -> None:
     ("change", "problem"),
     [
         ({"version": 2}, "version 2, expected 1"),
-        ({"tasks": []}, "AttributeError"),
-        ({"tasks": {"one": {"status": "sure"}}}, "status 'sure'"),
+        ({"tasks": []}, "'tasks' is \\[\\], expected an object"),
+        (
+            {"tasks": {"one": {"status": "sure", "mask": None, "reason": "", "certificates": []}}},
+            "task 'one': unknown status 'sure'",
+        ),
     ],
 )
 def test_what_is_no_certificates_file(change: dict[str, Any], problem: str) -> None:
