@@ -116,7 +116,7 @@ class ChatPolicy:
         offer = {"tools": tools, "tool_choice": "auto"} if tools else {}
         return {
             "model": self.settings.model,
-            "messages": under_system_message(observation, prompt, written),
+            "messages": under_system_message(prompt, written),
             **offer,
             **self._sampling,
         }

@@ -96,7 +96,7 @@ class LocalSettings:
     @property
     def cap(self) -> int:
         """The cap on tokens per generation."""
-        return self.max_tokens or max_tokens_for(self.model, self.enable_thinking)
+        return self.max_tokens or max_tokens_for(self.model, self.enable_thinking, self.reasoning_effort)
 
     @property
     def load_key(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from toolenv.json_values import mend_surrogates
 from toolenv.names import shared_lookup_table
+from toolenv.quick import new_call
 from toolenv.rendering import cut
 from toolenv.stopping import find_stop, strip_reasoning
 from toolenv.types import Action, Malformed, Message, Stop, ToolCall, ToolCalls, ToolSpec
@@ -107,7 +108,7 @@ def _native_call(item: object, offered: Offered, cut_off: bool) -> ToolCall:
     try:
         if cut_off and not isinstance(written, Mapping) and not str(written or "").strip():
             raise UnreadableError("the arguments were cut off at the token limit")
-        return ToolCall(name, read_arguments(written), _id(item))
+        return new_call(name, read_arguments(written), _id(item), "")
     except UnreadableError as why:
         return ToolCall(name, {}, _id(item), problem=f"the arguments cannot be read: {why}")
 
@@ -147,10 +148,9 @@ def _without_end_signs(text: str) -> str:
     """The text without the end-of-turn tokens that some servers leave in it."""
     for _ in _END_SIGNS:
         bare = text.rstrip()
-        sign = next((sign for sign in _END_SIGNS if bare.endswith(sign)), None)
-        if sign is None:
+        if not bare.endswith(_END_SIGNS):
             return text
-        text = bare.removesuffix(sign)
+        text = bare.removesuffix(next(sign for sign in _END_SIGNS if bare.endswith(sign)))
     return text
 
 

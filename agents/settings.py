@@ -30,10 +30,10 @@ _QWEN_REASONING, _QWEN_PLAIN = 8192, 2048
 _NEW_LIMIT = re.compile(r"(^|/)(gpt-5|o[1-9])(?![0-9])", re.IGNORECASE)
 
 
-def max_tokens_for(model: str, enable_thinking: bool | None = None) -> int:
+def max_tokens_for(model: str, enable_thinking: bool | None = None, effort: Effort | None = None) -> int:
     """The cap on tokens per generation for a model family, as in the paper (Appendix C)."""
     if _QWEN.search(model):
-        return _QWEN_PLAIN if enable_thinking is False else _QWEN_REASONING
+        return _QWEN_PLAIN if enable_thinking is False or effort == "none" else _QWEN_REASONING
     return next((cap for family, cap in _MAX_TOKENS if family.search(model)), DEFAULT_MAX_TOKENS)
 
 
@@ -100,7 +100,7 @@ class ChatSettings:
     @property
     def cap(self) -> int:
         """The cap on tokens per generation."""
-        return self.max_tokens or max_tokens_for(self.model, self.enable_thinking)
+        return self.max_tokens or max_tokens_for(self.model, self.enable_thinking, self.reasoning_effort)
 
     def to_json(self) -> dict[str, Any]:
         """All that may move a score, for a run's record; the key is left out."""

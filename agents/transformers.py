@@ -12,6 +12,7 @@ from toolenv.types import Observation
 
 from .batch_generation import Row, generate
 from .dialect import Dialect, Generation, stop_tokens
+from .hub import as_it_can_be_loaded
 from .local_model import Decision, LocalPolicy
 from .local_settings import TransformersSettings, need_packages, read_settings
 
@@ -79,7 +80,7 @@ class TransformersPolicy(LocalPolicy[TransformersSettings, TransformersModel]):
 
     def load(self) -> TransformersModel:
         """See :class:`TransformersModel`."""
-        return TransformersModel(self.settings)
+        return TransformersModel(as_it_can_be_loaded(self.settings, self.name))
 
     def act_batch(
         self, observations: Sequence[Observation], memories: Sequence[Any]

@@ -15,6 +15,7 @@ from toolenv.types import Observation
 
 from .dialect import Dialect, Generation, stop_tokens
 from .engine_thread import EngineThread
+from .hub import as_it_can_be_loaded
 from .local_model import Decision, LocalPolicy
 from .local_settings import VllmSettings, need_packages, read_settings
 
@@ -112,7 +113,7 @@ class VllmPolicy(LocalPolicy[VllmSettings, VllmModel]):
 
     def load(self) -> VllmModel:
         """See :class:`VllmModel`."""
-        return VllmModel(self.settings, self.name)
+        return VllmModel(as_it_can_be_loaded(self.settings, self.name), self.name)
 
     def submit(self, observation: Observation, memory: Any) -> Future[Answer]:
         """Begin one decision.

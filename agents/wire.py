@@ -76,15 +76,14 @@ def to_openai_messages(
         reasoning: earlier reasoning by the index in ``observation.messages`` of the assistant message
             it led to; used only if ``form.reasoning_field`` is set.
     """
-    return under_system_message(
-        observation, system_prompt, write(observation, form=form, reasoning=reasoning)
-    )
+    return under_system_message(system_prompt, write(observation, form=form, reasoning=reasoning))
 
 
 class Written(NamedTuple):
     """A conversation in wire form but for its system message; a longer one is written on from it.
 
     Attributes:
+        system: what the task's system messages say.
         messages: what was written.
         wire: how; requests share these messages, and none is to be changed.
         ids: of the calls in it.
@@ -93,6 +92,7 @@ class Written(NamedTuple):
         reasoning: earlier reasoning that was written with it.
     """
 
+    system: str
     messages: tuple[ChatMessage, ...]
     wire: tuple[WireMessage, ...]
     ids: frozenset[str]
@@ -126,25 +126,22 @@ def write(
     """
     messages, tools = observation.messages, shared_lookup_table(observation.tools)
     told = (reasoning or {}) if form.reasoning_field else {}
-    wire: Sequence[WireMessage] = ()
     if before is not None and before.form == form and before.goes_on_in(messages, tools, told):
-        writer, start, wire = _Writer(form, tools, told, before.ids), len(before.messages), before.wire
+        writer, start = _Writer(form, tools, told, before.ids), len(before.messages)
+        system, wire = before.system, before.wire
     else:
-        writer, start = _Writer(form, tools, told), len(_opening(messages))
-    wire = _alternating(wire, writer.conversation(messages, start))
-    return Written(messages, tuple(wire), frozenset(writer.ids), form, tools, told)
+        opening = [one.content for one in takewhile(lambda message: message.role == "system", messages)]
+        writer, start = _Writer(form, tools, told), len(opening)
+        system, wire = "\n\n".join(filter(None, opening)), ()
+    longer = tuple(_alternating(wire, writer.conversation(messages, start)))
+    return Written(system, messages, longer, frozenset(writer.ids), form, tools, told)
 
 
-def under_system_message(observation: Observation, system_prompt: str, written: Written) -> list[WireMessage]:
+def under_system_message(system_prompt: str, written: Written) -> list[WireMessage]:
     """All messages: the policy's own words and the task's system message are the first one."""
-    opening = [message.content for message in _opening(observation.messages)]
-    system = "\n\n".join(part for part in (system_prompt, *opening) if part)
+    system = "\n\n".join(filter(None, (system_prompt, written.system)))
     head = [{"role": "system", "content": mend_surrogates(system)}] if system else []
     return [*head, *written.wire]
-
-
-def _opening(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
-    return list(takewhile(lambda message: message.role == "system", messages))
 
 
 def to_openai_tools(tools: tuple[ToolSpec, ...]) -> tuple[dict[str, Any], ...]:

@@ -129,12 +129,15 @@ class _Copier:
         copy: dict[str, Any] = {}
         for key, item in value.items():
             if type(key) is str and type(item) is str and key.isascii() and item.isascii():
-                self._counted(item, len(key) + len(item))  # most of all that comes
+                self.room -= len(key) + len(
+                    item
+                )  # most of all that comes; there is room for it, or see below
                 copy[key] = item
                 continue
             if not isinstance(key, str):
                 raise UnusableValueError(f"a key of type {type(key).__name__}; keys are texts")
             copy[self._text(str.__str__(key))] = self.copy(item, depth + 1)
+        self._counted(None, 0)
         return copy
 
     def _array(self, value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from toolenv.errors import UsageError
 from toolenv.task import Task
-from toolenv.types import Action, Observation
+from toolenv.types import NO_TOKENS, Action, Observation, Usage
 from toolenv.waiting import Waiting
 
 if TYPE_CHECKING:
@@ -135,14 +137,60 @@ def as_policy(policy: Policy | PolicyFunction) -> Policy:
     """Any policy or callable as a :class:`Policy`.
 
     Raises:
-        UsageError: it is neither.
+        UsageError: it is neither, or it decides in a coroutine (``async def``).
     """
     # By name, for each episode: isinstance takes four times as long.
     if hasattr(policy, "act") and hasattr(policy, "name") and not isinstance(policy, type):
+        kind: Any = type(policy)
+        _check_methods(kind)
         return policy
     if callable(policy) and not isinstance(policy, type):
+        _check_plain(policy)
         return FunctionPolicy(policy)
     raise UsageError(
         f"{policy!r} is no policy: give an object with `name` and `act(observation, memory) -> "
         "(action, memory)`, or a function `observation -> action`"
+    )
+
+
+def preflight(of: object) -> Usage:
+    """Try whatever a policy, a simulated user or a suite needs before its first episode, if it can be tried.
+
+    Returns:
+        What that cost; nothing where there was nothing to be tried.
+
+    Raises:
+        PreflightError: it cannot be used.
+    """
+    check = getattr(of, "preflight", None)
+    cost = check() if callable(check) else None
+    return cost if isinstance(cost, Usage) else NO_TOKENS
+
+
+_DECIDING = ("act", "act_batch", "submit", "deciding", "deliberate", "begin", "brief", "start")
+
+
+@lru_cache(maxsize=1024)
+def _check_methods(kind: type) -> None:
+    """Refuse a class of policies that decides in a coroutine; looked at once, since all episodes ask."""
+    for name in _DECIDING:
+        method = getattr(kind, name, None)
+        if method is not None and _is_async(method):
+            raise _async_error(f"{kind.__qualname__}.{name}")
+
+
+def _check_plain(function: PolicyFunction) -> None:
+    if _is_async(function) or _is_async(type(function).__call__):
+        raise _async_error(getattr(function, "__qualname__", type(function).__qualname__))
+
+
+def _is_async(function: object) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
+
+
+def _async_error(name: str) -> UsageError:
+    return UsageError(
+        f"{name} is a coroutine function (async def), and nobody would await it; give a plain function:"
+        " episodes run side by side all the same (--concurrency), and asyncio.run(…) inside it runs code that"
+        " is async"
     )

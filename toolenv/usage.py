@@ -96,7 +96,7 @@ def _within(report: Mapping[str, Any], places: tuple[str, ...], name: str) -> in
     """The count in the first of some objects in the report that holds it."""
     for place in places:
         details = report.get(place)
-        inside = _count(details, name) if isinstance(details, Mapping) else None
+        inside = _count(details, name) if details and isinstance(details, Mapping) else None
         if inside is not None:
             return inside
     return None
@@ -105,6 +105,8 @@ def _within(report: Mapping[str, Any], places: tuple[str, ...], name: str) -> in
 def _count(report: Mapping[str, Any], name: str) -> int | None:
     """A count; anything else than a whole number from 0 is none."""
     value = report.get(name)
+    if value is None:
+        return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

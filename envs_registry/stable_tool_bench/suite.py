@@ -13,6 +13,7 @@ from toolenv.feasibility.manifest import MaskManifest
 from toolenv.kernel.protocol import ArgumentPolicy, World
 from toolenv.suite import corrections_for
 from toolenv.task import Task
+from toolenv.types import NO_TOKENS, Usage
 
 if TYPE_CHECKING:
     from envs_registry.stable_tool_bench.sources import Sources
@@ -62,15 +63,17 @@ class StableToolBench:
         """The masks of the subset's groups, joined."""
         return _masks(subset)
 
-    def preflight(self) -> None:
+    def preflight(self) -> Usage:
         """Try the simulator's server, if there is one, before a run.
+
+        Returns:
+            What it cost.
 
         Raises:
             PreflightError: it does not answer.
         """
         simulator = self._found_sources().simulator
-        if simulator is not None:
-            simulator.server.preflight()
+        return NO_TOKENS if simulator is None else simulator.server.preflight()
 
     def world(self, task: Task, seed: int) -> World:
         """A virtual server; ``seed`` decides what it makes up."""

@@ -103,6 +103,7 @@ def test_one_attempt_means_one_request() -> None:
         ({"Retry-After": "7"}, 7.0),
         ({"Retry-After": "0"}, 0.0),
         ({"retry-after-ms": "250", "Retry-After": "7"}, 0.25),
+        ({"retry-after-ms": "soon", "Retry-After": "7"}, 7.0),
         ({"Retry-After": "86400"}, 600.0),
     ],
 )

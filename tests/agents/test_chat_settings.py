@@ -27,6 +27,11 @@ def test_caps_are_those_of_appendix_c(model: str, thinking: bool | None, cap: in
     assert max_tokens_for(model, thinking) == cap
 
 
+def test_an_effort_of_none_is_the_variant_that_does_not_reason() -> None:
+    assert ChatSettings(model="Qwen3.5-9B", reasoning_effort="none").cap == 2048
+    assert ChatSettings(model="Qwen3.5-9B", reasoning_effort="low").cap == 8192
+
+
 @pytest.mark.parametrize(
     ("model", "key"),
     [

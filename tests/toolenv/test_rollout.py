@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import gymnasium
@@ -201,6 +201,50 @@ def test_an_interrupt_is_not_swallowed() -> None:
 def test_what_is_no_policy_is_refused() -> None:
     with pytest.raises(UsageError, match="'oracle' is no policy"):
         rollout(ToolEnv(toy_source()), "oracle", seed=1)  # type: ignore[arg-type]
+
+
+async def dreamer(observation: Observation) -> Action:
+    return Message("one day")
+
+
+class Dreaming:
+    """A callable whose call is a coroutine."""
+
+    async def __call__(self, observation: Observation) -> Action:
+        return Message("one day")
+
+
+class DreamsInBatches:
+    name = "dreams"
+
+    def act(self, observation: Observation, memory: Any) -> tuple[Action, Any]:
+        return Message("now"), memory
+
+    async def act_batch(self, observations: Sequence[Observation], memories: Sequence[Any]) -> list[Any]:
+        return []
+
+
+class DreamsOn:
+    name = "dreams"
+
+    async def act(self, observation: Observation, memory: Any) -> AsyncIterator[Action]:
+        yield Message("one day")
+
+
+@pytest.mark.parametrize(
+    ("policy", "where"),
+    [
+        (dreamer, "dreamer"),
+        (Dreaming(), "Dreaming"),
+        (DreamsInBatches(), r"DreamsInBatches\.act_batch"),
+        (DreamsOn(), r"DreamsOn\.act"),
+    ],
+)
+def test_a_coroutine_is_refused_before_it_is_begun(policy: Any, where: str) -> None:
+    """One that is begun and never awaited would be a warning, which is an error here."""
+    for _ in range(2):  # what is known of a class must not hide its mistake
+        with pytest.raises(UsageError, match=rf"^{where} is a coroutine function \(async def\)"):
+            rollout(ToolEnv(toy_source()), policy, seed=1)
 
 
 class Briefed:

@@ -17,7 +17,7 @@ from toolenv.runner.baseline import Baseline
 from toolenv.runner.plan import RunConfig, origins, plan, source_of
 from toolenv.runner.reading import RUN_FILE, find_runs, read_header
 from toolenv.runner.select import HERE, Workplace
-from toolenv.runner.store import difference, finished, make_header
+from toolenv.runner.store import difference, finished, has_begun, make_header
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def run_arms(
         raise UsageError(f"--baseline {baseline}: --arm baseline runs it here; give one of both")
     studies = [_study(config, wanted, out, len(configs) > 1) for config in configs]
     first = [
-        prepare(study.configs[arm], study.folders[arm], resume=resume, conduct=place.conduct)
+        prepare(study.configs[arm], study.folders[arm], resume=resume, place=place)
         for arm in wanted
         if arm not in CONTINUING
         for study in studies
@@ -74,13 +74,19 @@ def run_arms(
         found = _baselines(studies, going_on, baseline)
         runs = first + _continuing(studies, going_on, found, resume, place)
         return [execute(run, place) for run in runs], [one.folder for one in found]
+    return _with_baselines(studies, first, going_on, resume, place), []
+
+
+def _with_baselines(
+    studies: Sequence[Study], first: Sequence[Prepared], arms: Sequence[str], resume: bool, place: Workplace
+) -> list[Path]:
+    """Run the baselines and what needs none of them, then the arms that go on from the baselines."""
     for study in studies:
-        for arm in going_on:
+        for arm in arms:
             _check_may_hold(study.folders[arm], study.configs[arm], resume)
     folders = [execute(run, place) for run in first]
-    made = [Baseline(study.folders[BASELINE]) for study in studies] if going_on else []
-    folders += [execute(run, place) for run in _continuing(studies, going_on, made, resume, place)]
-    return folders, []
+    made = [Baseline(study.folders[BASELINE]) for study in studies] if arms else []
+    return folders + [execute(run, place) for run in _continuing(studies, arms, made, resume, place)]
 
 
 def _continuing(
@@ -91,7 +97,7 @@ def _continuing(
     place: Workplace,
 ) -> list[Prepared]:
     runs = [
-        prepare(study.configs[arm], study.folders[arm], resume=resume, baseline=base, conduct=place.conduct)
+        prepare(study.configs[arm], study.folders[arm], resume=resume, baseline=base, place=place)
         for arm in arms
         for study, base in zip(studies, baselines, strict=True)
     ]
@@ -119,7 +125,7 @@ def _folder(arm: RunConfig, config: RunConfig, out: Path | None, several: bool) 
 
 def _check_may_hold(folder: Path, config: RunConfig, resume: bool) -> None:
     """What is in a folder can be compared whole only when the baseline is there; whose it is, before."""
-    if not (folder / RUN_FILE).exists():
+    if not (folder / RUN_FILE).exists() or not (resume or has_begun(folder)):
         return
     if not resume:
         raise StoreError(

@@ -15,24 +15,25 @@ from typing import Any
 
 import typer
 
-import envs_registry
 from toolenv.agents.registry import make_agent
 from toolenv.cli.progress import following
 from toolenv.errors import ServerError, UsageError
 from toolenv.model_server.circumstances import under
-from toolenv.policy import Policy
+from toolenv.policy import Policy, preflight
 from toolenv.report.format import counted
 from toolenv.report.safe import safe_line
 from toolenv.rollout import Rollout
 from toolenv.runner.arms import agent_name, arm_facts, going_on
 from toolenv.runner.baseline import Baseline
-from toolenv.runner.conduct import CONDUCT, Conduct, Services
+from toolenv.runner.batched import holds_a_model
+from toolenv.runner.conduct import Conduct, Services
 from toolenv.runner.costs import Tariff
 from toolenv.runner.keys import KeySet
 from toolenv.runner.plan import WRAPPER, Job, RunConfig, origins, plan, source_of
 from toolenv.runner.progress import Tally
 from toolenv.runner.select import HERE, Workplace, run_at
 from toolenv.runner.store import RunStore, TornLineWarning, finished, make_header
+from toolenv.types import Usage, total_usage
 
 FEWEST_FAILURES = 8
 """A run goes on at least until so many episodes in a row have met a failed server."""
@@ -91,7 +92,7 @@ def prepare(
     *,
     resume: bool = False,
     baseline: Baseline | None = None,
-    conduct: Conduct = CONDUCT,
+    place: Workplace = HERE,
 ) -> Prepared:
     """Check all that can be checked before any work.
 
@@ -100,7 +101,7 @@ def prepare(
         folder: the run directory.
         resume: go on with what is there.
         baseline: the run whose failed episodes go on in this one, if it is such an arm.
-        conduct: how it will be conducted.
+        place: where its episodes will be played, and how they are conducted.
 
     Raises:
         ToolEnvError: bad input, absent data, another run in the folder, or an unreachable server.
@@ -115,28 +116,34 @@ def prepare(
     header = make_header(config, policy, manifests, planned, origins(config))
     header |= {"agent": agent_name(policy, config), **arm_facts(config, baseline)}
     done = finished(folder, header, resume=resume)
-    if conduct.prices:
-        Tariff(conduct.prices, header["agent_settings"])
     if _unfinished(jobs, done):
-        with under(Services(conduct).outside()):
-            _preflight_all(policy, config)
+        with under(Services(place.conduct).outside()):
+            _tell_cost(policy, _preflight_all(policy, config, place))
     return Prepared(config, folder, policy, jobs, header, resume, baseline)
 
 
-def _preflight_all(policy: Policy, config: RunConfig) -> None:
-    """Try every server that the run will ask: of the roles, of simulated users, simulators and judges."""
-    _preflight(policy)
+def _preflight_all(policy: Policy, config: RunConfig, place: Workplace) -> Usage:
+    """Try every server that the run will ask: of the roles, of simulated users, simulators and judges.
+
+    A model that is loaded elsewhere is tried there: this machine may have no room for it.
+    """
+    of: list[object] = [policy] if place.runner == "local" or not holds_a_model(policy) else []
     for env in config.envs:
         source = source_of(env, config.make_options)
-        _preflight(source.user)
-        _preflight(source.suite)
+        of += [source.user, source.suite]
+    return total_usage([preflight(one) for one in of])
 
 
-def _preflight(of: object) -> None:
-    """Try the server of something that has one."""
-    check = getattr(of, "preflight", None)
-    if callable(check):
-        check()
+def _tell_cost(policy: Policy, cost: Usage) -> None:
+    """Tokens of no episode are in no table, and paid all the same, unless they came out of the cache."""
+    spent = (
+        (cost.input_tokens, cost.recalled_input_tokens),
+        (cost.output_tokens, cost.recalled_output_tokens),
+    )
+    if any(total is None or total > recalled for total, recalled in spent):
+        told = ["unknown" if total is None else f"{total - recalled:,}" for total, recalled in spent]
+        name = safe_line(policy.name, 200)
+        typer.echo(f"{name}: preflight, in no table: {told[0]} input and {told[1]} output tokens")
 
 
 def check_has_end(what: str, count: int) -> None:
@@ -190,7 +197,8 @@ def execute(run: Prepared, place: Workplace = HERE) -> Path:
                         store.append(replace(played, episode=replace(played.episode, agent=run.name)))
                         follow(played)
         except KeyboardInterrupt as error:
-            raise Interrupted(f"what had finished is kept in {run.folder}") from error
+            kept = f"what had finished is kept in {run.folder}" if store.done else "no episode had finished"
+            raise Interrupted(kept) from error
     return run.folder
 
 
@@ -205,14 +213,17 @@ def _while_server_answers(
 ) -> Iterator[Rollout]:
     """The episodes; stops behind too many in a row that met a failed server."""
     in_a_row, most = 0, max(FEWEST_FAILURES, 2 * concurrency)
+    met = Counter[str]()
     for one in episodes:
         yield one
+        met.update(dict(one.episode.trouble.failed_requests))
         in_a_row = in_a_row + 1 if one.trace.ending == "server_error" else 0
         if in_a_row == most:
+            counts = "".join(f", {number:,} × {name}" for name, number in met.most_common())
             raise ServerLost(
                 f"stopped: {most} episodes in a row met a failed server"
-                f" ({safe_line(one.episode.error, 300)}); {counted(len(store.done), 'episode')} stored in"
-                f" {store.folder}; --resume goes on, and runs again those that failed"
+                f" ({safe_line(one.episode.error, 300)}{counts}); {counted(len(store.done), 'episode')}"
+                f" stored in {store.folder}; --resume goes on, and runs again those that failed"
             )
 
 
@@ -227,16 +238,6 @@ def _open_store(run: Prepared) -> RunStore:
     for warning in caught:
         typer.echo(f"toolenv: {warning.message}", err=True)
     return store
-
-
-def env_name(text: str) -> str:
-    """An environment id in its plain form.
-
-    Raises:
-        UnknownNameError: there is no such id; the nearest are named.
-    """
-    envs_registry.parse_env_id(text)
-    return text.removeprefix("toolenv:")
 
 
 def folder_name(text: str) -> str:

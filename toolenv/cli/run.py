@@ -4,118 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Any
 
 import typer
 
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
-from toolenv.cli.agent_options import AgentOptions, BaseUrl, agent_options_of, options_for
+from toolenv.cli.agent_options import AgentSettings, options_for
 from toolenv.cli.arms import run_arms
 from toolenv.cli.arms_report import arms_of, arms_without_outcome, show_arms
-from toolenv.cli.conduct import (
-    Cache,
-    Deadline,
-    FirstWait,
-    InFlight,
-    PerMinute,
-    Prices,
-    Retries,
-    agent_settings,
-    check_prices,
-    conduct_of,
-)
-from toolenv.cli.execute import check_apart, env_name, execute, folder_name, folder_path, prepare
+from toolenv.cli.conduct import ConductOptions, agent_settings, check_prices
+from toolenv.cli.env_ids import Envs, env_names
+from toolenv.cli.execute import check_apart, execute, folder_name, prepare
+from toolenv.cli.grouped import grouped
 from toolenv.cli.output import console, rows_of, show, show_origins
-from toolenv.cli.place_options import Concurrency, RayActors, RayAddress, RayGpus, Runner
-from toolenv.cli.task_options import (
-    Hazards,
-    HazardSeed,
-    Masks,
-    MaxTurns,
-    Prior,
-    Subset,
-    SuiteOptions,
-    Tasks,
-    env_options,
-    task_ids,
-)
+from toolenv.cli.place_options import PlaceOptions
+from toolenv.cli.run_options import Agents, ArmOptions, Episodes, Out, Resume
+from toolenv.cli.task_options import EnvOptions
 from toolenv.errors import UsageError
-from toolenv.model_server.limits import Limits
 from toolenv.report.costs import costs_of, render_costs
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
-from toolenv.runner.conduct import RETRIES
+from toolenv.runner.conduct import Conduct
 from toolenv.runner.costs import Price
 from toolenv.runner.plan import RunConfig
-from toolenv.runner.ray import Cluster
 from toolenv.runner.select import Workplace
-
-Envs: TypeAlias = Annotated[
-    list[str], typer.Argument(metavar="ENV…", help="Environment ids; see: toolenv envs")
-]
-Agents: TypeAlias = Annotated[
-    list[str],
-    typer.Option("--agent", metavar="SPEC", help="oracle, chat:MODEL, module:attribute, …; may be repeated."),
-]
-Out: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", metavar="DIR", parser=folder_path, help="Run directory; by default runs/AGENT-HASH."
-    ),
-]
-Limit: TypeAlias = Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")]
-Arms: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--arm",
-        metavar="ARM",
-        help="baseline, tts, hint or oracle; may be repeated. A run directory each, below --out.",
-    ),
-]
-BaselineFolder: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        parser=folder_path,
-        help="The baseline run that --arm tts and hint go on from, where it is not run here.",
-    ),
-]
 
 
 @app.command()
+@grouped
 def run(
     envs: Envs,
     agent: Agents,
     out: Out = None,
-    tasks: Tasks = None,
-    limit: Limit = None,
-    trials: Annotated[int, typer.Option(help="Repetitions of each task.")] = 1,
-    seed: Annotated[int, typer.Option(help="Seed of the run.")] = 0,
-    concurrency: Concurrency = 1,
-    runner: Runner = "local",
-    ray_address: RayAddress = None,
-    ray_actors: RayActors = None,
-    ray_gpus: RayGpus = 0.0,
-    retries: Retries = RETRIES,
-    deadline: Deadline = None,
-    cache: Cache = None,
-    per_minute: PerMinute = None,
-    in_flight: InFlight = None,
-    backoff: FirstWait = None,
-    price: Prices = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with an interrupted run.")] = False,
-    subset: Subset = None,
-    max_turns: MaxTurns = None,
-    prior: Prior = None,
-    masks: Masks = None,
-    hazards: Hazards = None,
-    hazard_seed: HazardSeed = None,
-    arm: Arms = None,
-    baseline: BaselineFolder = None,
-    suite_option: SuiteOptions = None,
-    base_url: BaseUrl = None,
-    agent_option: AgentOptions = None,
+    *,
+    episodes: Episodes,
+    workplace: PlaceOptions,
+    conduct: ConductOptions,
+    resume: Resume = False,
+    setting: EnvOptions,
+    arms: ArmOptions,
+    agents: AgentSettings,
 ) -> None:
     """Run episodes, keep them in a folder, and print the table.
 
@@ -123,50 +52,34 @@ def run(
     environment. All is checked before the first episode. A server that fails many episodes in a row stops the
     run; --resume goes on and runs those again. Exit status 1 if no episode of a run is valid.
     """
-    given = env_options(
-        suite_option,
-        subset=subset,
-        max_turns=max_turns,
-        prior=prior,
-        masks=masks,
-        hazards=hazards,
-        hazard_seed=hazard_seed,
-    )
-    settings = agent_options_of(agent, agent_option, base_url)
-    conduct = conduct_of(retries, deadline, cache, Limits(per_minute, in_flight), backoff, price)
-    if conduct.prices:
-        policies = [make_agent(spec, options_for(spec, settings)) for spec in agent]
-        check_prices(conduct.prices, map(agent_settings, policies))
-    place = Workplace(runner, concurrency, Cluster(ray_address, ray_actors, ray_gpus), conduct)
-    names = tuple(dict.fromkeys(map(env_name, envs)))
+    options = agents.of(agent)
+    place = workplace.with_conduct(conduct.conduct())
+    _check_prices(place.conduct, agent, options)
+    names = env_names(envs)
     configs = [
-        RunConfig(
-            together,
-            spec,
-            given,
-            options_for(spec, settings),
-            tasks=task_ids(tasks),
-            limit=limit,
-            trials=trials,
-            seed=seed,
-        )
+        episodes.config(together, spec, setting.keywords(), options_for(spec, options))
         for spec in dict.fromkeys(agent)
-        for together in ([(name,) for name in names] if arm else [names])
+        for together in ([(name,) for name in names] if arms.arm else [names])
     ]
     beside: list[Path] = []
-    if arm:
-        folders, beside = run_arms(configs, arm, out, baseline=baseline, resume=resume, place=place)
-    elif baseline is not None:
-        raise UsageError(f"--baseline {baseline} has no meaning without --arm tts or --arm hint")
+    if arms.arm:
+        folders, beside = run_arms(configs, arms.arm, out, baseline=arms.baseline, resume=resume, place=place)
+    elif arms.baseline is not None:
+        raise UsageError(f"--baseline {arms.baseline} has no meaning without --arm tts or --arm hint")
     else:
         folders = _run_all(configs, out, resume=resume, place=place)
-    _show_runs(folders, beside, conduct.prices)
+    _show_runs(folders, beside, place.conduct.prices)
+
+
+def _check_prices(conduct: Conduct, agents: Sequence[str], options: Mapping[str, Any]) -> None:
+    """A price that no agent would pay is told before the first episode."""
+    if conduct.prices:
+        policies = [make_agent(spec, options_for(spec, options)) for spec in agents]
+        check_prices(conduct.prices, map(agent_settings, policies))
 
 
 def _run_all(configs: Sequence[RunConfig], out: Path | None, *, resume: bool, place: Workplace) -> list[Path]:
-    runs = [
-        prepare(one, _folder(one, out, len(configs)), resume=resume, conduct=place.conduct) for one in configs
-    ]
+    runs = [prepare(one, _folder(one, out, len(configs)), resume=resume, place=place) for one in configs]
     check_apart(runs)
     return [execute(one, place) for one in runs]
 

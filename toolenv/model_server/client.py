@@ -226,7 +226,8 @@ class ChatServer:
 
     def _rest(self, failure: Failure, attempts: int, sent: bytes, gate: Gate, around: Circumstances) -> float:
         """Seconds before the next attempt."""
-        key = hashlib.sha256(sent).hexdigest()
+        # With the episode's seed: trials of a task send the same, and must not come back together.
+        key = f"{around.seed}:{hashlib.sha256(sent).hexdigest()}"
         if failure.delay is None:
             return (around.backoff or self._backoff).delay(attempts, key)
         gate.keep_quiet(failure.delay)

@@ -75,7 +75,8 @@ class Gate:
             OutOfTimeError: it would come first.
         """
         if self._places is None:
-            yield from self._turn_comes(until)
+            if self._spacing or self._quiet_until:
+                yield from self._turn_comes(until)
             return (yield from inside)
         yield _Place(self._places, None if until is None else max(0.0, until - self.clock.now()))
         try:

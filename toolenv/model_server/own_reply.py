@@ -54,7 +54,8 @@ class OwnReplies:
         """
         if not isinstance(outcome, Reply):
             return outcome
-        ids = _MARK.findall(" ".join((outcome.id, *(response.headers.get(name, "") for name in _ECHOES))))
+        headers = response.headers
+        ids = _MARK.findall(" ".join([outcome.id, *[headers[name] for name in _ECHOES if name in headers]]))
         if ids and request_id not in ids:
             return _mixed(f"it bears the id {ids[0]}, and the request {request_id}")
         answered = outcome.model

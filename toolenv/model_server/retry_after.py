@@ -15,17 +15,20 @@ def requested_delay(headers: Mapping[str, str]) -> float | None:
     Args:
         headers: by name in lower case.
     """
-    milliseconds, seconds = headers.get("retry-after-ms"), headers.get("retry-after")
+    said = headers.get("retry-after")
+    for delay in (_number(headers.get("retry-after-ms"), 1000), _number(said, 1)):
+        if delay is not None:
+            return delay
+    return _delay_until(said, headers.get("date"))
+
+
+def _number(text: str | None, per_second: int) -> float | None:
+    """Seconds written as a number that can be waited for."""
     try:
-        if milliseconds is not None:
-            delay = float(milliseconds) / 1000
-        elif seconds is not None:
-            delay = float(seconds)
-        else:
-            return None
+        number = math.nan if text is None else float(text)
     except ValueError:
-        return _delay_until(seconds, headers.get("date"))
-    return min(delay, LONGEST_REQUESTED_DELAY) if math.isfinite(delay) and delay >= 0 else None
+        return None
+    return min(number / per_second, LONGEST_REQUESTED_DELAY) if 0 <= number < math.inf else None
 
 
 def _delay_until(moment: str | None, now: str | None) -> float | None:

@@ -40,7 +40,6 @@ def costs_of(folders: Iterable[Path], prices: Mapping[str, Price]) -> list[RunCo
 
     Raises:
         StoreError: a folder that cannot be read.
-        UsageError: no price for any model of a run.
     """
     totals: dict[tuple[str, str], Money] = {}
     roles: dict[tuple[str, str], dict[str, Money]] = {}

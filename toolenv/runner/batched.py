@@ -26,6 +26,7 @@ import gymnasium
 
 from toolenv.deliberation import Outcome, advance, leaves
 from toolenv.env import ToolEnv
+from toolenv.errors import UsageError
 from toolenv.model_server.circumstances import Circumstances, under
 from toolenv.model_server.reactor import Reactor
 from toolenv.policy import Answer, Ask, Batched, Continuous, Policy, Waitable
@@ -252,7 +253,7 @@ class _Table:
                 while isinstance(reached, Ask) and hasattr(reached.policy, "submit"):
                     policy = cast(Continuous, reached.policy)
                     try:
-                        return policy.submit(reached.observation, reached.memory)
+                        return _future(policy.submit(reached.observation, reached.memory), reached.policy)
                     except Exception as error:
                         reached = advance(seat.played, error, self.answers_alone)
                 return reached
@@ -278,6 +279,12 @@ class _Table:
 
 def _decides_alone(policy: Policy) -> bool:
     return not isinstance(policy, Batched | Continuous | Waitable)
+
+
+def _future(taken: object, policy: Policy) -> Future[Answer]:
+    if isinstance(taken, Future):
+        return taken
+    raise UsageError(f"policy {policy.name!r}: submit gave {taken!r:.100}, no concurrent.futures.Future")
 
 
 def _deciding(ask: Ask) -> Waiting[Answer]:

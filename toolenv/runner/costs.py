@@ -84,19 +84,14 @@ class Tariff:
 
     Args:
         prices: by model.
-        settings: the agent's; ``model`` and, of one made of several, ``planner.model`` and the like.
-
-    Raises:
-        UsageError: no price for any of its models.
+        settings: the agent's; ``model`` and, of one made of several, ``planner.model`` and the like. What a
+            model without a price costs is not known.
     """
 
     def __init__(self, prices: Mapping[str, Price], settings: Mapping[str, Any]) -> None:
         models = {name: value for name, value in settings.items() if _is_model(name) and value}
-        known = sorted(set(map(str, models.values())))
-        if known and not any(model in prices for model in known):
-            raise UsageError(f"--price names {', '.join(prices)}; the agent's models are {', '.join(known)}")
         self._by_role = {_role_of(name): prices.get(str(model)) for name, model in models.items()}
-        self._only = next(iter(self._by_role.values())) if len(known) == 1 else None
+        self._only = next(iter(self._by_role.values())) if len(set(map(str, models.values()))) == 1 else None
 
     def by_role(self, trace: Trace) -> dict[str, float | None]:
         """What an episode cost each role; ``None`` where its tokens or its price are not known."""

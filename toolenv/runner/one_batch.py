@@ -16,9 +16,10 @@ def in_one_batch(policy: Policy, asks: Sequence[Ask]) -> Sequence[Answer | Excep
         answers = policy.act_batch([ask.observation for ask in asks], [ask.memory for ask in asks])
     except Exception as error:
         return [_own_copy(error) for _ in asks]
-    if len(answers) == len(asks):
+    if isinstance(answers, Sequence) and len(answers) == len(asks):
         return answers
-    wrong = UsageError(f"policy {policy.name!r}: act_batch gave {len(answers)} answers for {len(asks)}")
+    given = f"{len(answers)} answers" if isinstance(answers, Sequence) else f"{answers!r:.100}"
+    wrong = UsageError(f"policy {policy.name!r}: act_batch gave {given} for {len(asks)}")
     return [wrong] * len(asks)
 
 

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from toolenv.errors import ServerError, UsageError
 from toolenv.runner.garbage import collect_seldom
 from toolenv.runner.plan import Job
 from toolenv.runner.worker import Orders, Played, Worker
+
+CONNECT_SECONDS = 10.0
+"""How long a cluster may take to accept a connection."""
 
 OBJECT_STORE_BYTES = 200 * 2**20
 """Shared memory of a cluster that is started here. Calls and episodes are small and soon taken out of it."""
@@ -46,11 +51,20 @@ def import_ray() -> Any:
     """
     # It would tell its makers of this run.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if "RAY_AUTH_MODE" not in os.environ and _has_token():
+        # Ray does so by itself, but not where a cluster's address is given; one without tokens minds none.
+        os.environ["RAY_AUTH_MODE"] = "token"
     try:
         import ray
     except ImportError as error:
         raise UsageError(f"--runner ray needs ray ({error}): pip install '.[ray]' in a checkout") from error
     return ray
+
+
+def _has_token() -> bool:
+    """Whether there is a token that a cluster of this user's takes."""
+    path = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or Path.home() / ".ray" / "auth_token")
+    return "RAY_AUTH_TOKEN" in os.environ or path.is_file()
 
 
 class RayCrew:
@@ -128,10 +142,12 @@ class RayCrew:
             actors = min(concurrency, self._cluster.actors or os.cpu_count() or 1)
             options |= {"num_cpus": actors, "object_store_memory": OBJECT_STORE_BYTES}
             options |= {"include_dashboard": False}
+        _check_reachable(address)
         try:
             self._ray.init(address or "local", **options)
-        except (ConnectionError, ValueError, RuntimeError) as error:
-            raise ServerError(f"no Ray cluster at {address or 'this machine'}: {error}") from error
+        except (ConnectionError, ValueError, RuntimeError, self._ray.exceptions.RayError) as error:
+            token = "; one that wants a token takes the ~/.ray/auth_token of its head node" if address else ""
+            raise ServerError(f"no Ray cluster at {address or 'this machine'}: {error}{token}") from error
 
     def _room(self) -> int:
         """How many actors fit, if nothing else runs there."""
@@ -153,6 +169,21 @@ class RayCrew:
         options = {"max_restarts": 0, "max_task_retries": 0}
         remote = self._ray.remote(num_cpus=1, num_gpus=self._cluster.gpus, **options)
         return remote(_Actor).remote(self._orders)
+
+
+def _check_reachable(address: str | None) -> None:
+    """Refuse an address at which nobody listens; Ray itself tries for two minutes.
+
+    Raises:
+        ServerError: nobody does.
+    """
+    host, colon, port = (address or "").rpartition(":")
+    if not colon or "/" in host or not port.isdecimal():  # "auto", or of Ray's client: not ours to read
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise ServerError(f"no Ray cluster at {address}: {error}") from error
 
 
 class _Actor(Worker):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -37,7 +38,8 @@ class Workplace:
         conduct: how they are played.
 
     Raises:
-        UsageError: no such runner, a concurrency below 1, or settings of ray for another runner.
+        UsageError: no such runner, a concurrency below 1, settings of ray for another runner, or a deadline
+            that comes before the turns that a limit on requests allows.
     """
 
     runner: str = "local"
@@ -54,6 +56,21 @@ class Workplace:
             raise UsageError(f"settings of ray are of no use to runner {self.runner!r}; add --runner ray")
         if self.runner == "ray":
             import_ray()
+        self._check_turns()
+
+    def _check_turns(self) -> None:
+        """Refuse a queue in which episodes run out of time before they have asked anything."""
+        per_minute, deadline = self.conduct.limits.per_minute, self.conduct.deadline
+        if per_minute is None or deadline is None:
+            return
+        last = 60 / per_minute * (self.concurrency - 1)
+        if last > deadline:
+            raise UsageError(
+                f"{self.concurrency} episodes at a time and {per_minute:g} requests a minute: the last one"
+                f" has its turn after {last:g} s, and its deadline after {deadline:g} s; give a concurrency"
+                f" of at most {int(deadline * per_minute / 60) + 1}, or a deadline of at least"
+                f" {math.ceil(last)} s"
+            )
 
 
 HERE = Workplace()

@@ -5,6 +5,9 @@ loses at most the episodes in flight. Resuming a run takes the episodes that met
 file, which is replaced whole, and plays them again, so that every key stays unique and nothing counts twice
 (FIELD-076); what they cost goes with the new play (:mod:`toolenv.runner.set_aside`). Episodes invalid for
 another reason stay: they would fail again.
+
+What ended before its first episode is no run yet: it leaves nothing, and where a process was killed, the same
+command begins anew.
 """
 
 from __future__ import annotations
@@ -75,17 +78,18 @@ def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> KeySet
     Episodes that met a failed server are not among them: they are to be run again.
 
     Raises:
-        StoreError: it holds a run already (without ``resume``), another run or one of another version of
-            toolenv (with it), or no run at all but episodes.
+        StoreError: it holds episodes of a run already (without ``resume``), another run or one of another
+            version of toolenv (with it), or no run at all but episodes.
     """
     try:
         started = (folder / RUN_FILE).exists()
         filled = bool(shards.shard_paths(folder)) or (folder / SET_ASIDE_FILE).exists()
+        begun = started and (resume or has_begun(folder))
     except OSError as error:
         raise StoreError(f"{folder} cannot be read: {error.strerror or error}") from error
     if not started and filled:
         raise StoreError(f"{folder} holds episodes but no {RUN_FILE}; give another --out")
-    if not started:
+    if not begun:
         return KeySet()
     if not resume:
         raise StoreError(
@@ -97,8 +101,23 @@ def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> KeySet
     return KeySet(one.key for one in read_episodes(folder) if one.decided_by not in PLAYED_AGAIN)
 
 
+def has_begun(folder: Path) -> bool:
+    """Whether a run is worth keeping: it has an episode, or had none to play."""
+    if (folder / SET_ASIDE_FILE).exists() or not sum(read_header(folder)["planned"].values()):
+        return True
+    return any(_whole_lines(path) for path in shards.shard_paths(folder))
+
+
+def _whole_lines(path: Path) -> int:
+    """The bytes of a file's whole lines."""
+    with path.open("rb") as file:
+        return end_of_last_line(file, file.seek(0, os.SEEK_END))
+
+
 class RunStore:
     """A run directory open for writing; use it as a context manager.
+
+    A new one that an exception leaves before the first episode is taken away again.
 
     Args:
         folder: the directory; made if absent.
@@ -118,7 +137,8 @@ class RunStore:
         self._lock = locked(folder / LOCK_FILE, folder)
         try:
             self.done = finished(folder, header, resume=resume)
-            self._aside, self._file = _open(folder, header)
+            self._is_new = not (resume and (folder / RUN_FILE).exists())
+            self._aside, self._file = _open(folder, header, self._is_new)
         except BaseException:
             self._lock.release()
             raise
@@ -162,8 +182,19 @@ class RunStore:
     def __enter__(self) -> RunStore:
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        if kind is not None and self._is_new and not self.done:
+            with suppress(OSError):
+                self._take_away()
         self.close()
+        if not (self.folder / RUN_FILE).exists():
+            with suppress(OSError):
+                self.folder.rmdir()
+
+    def _take_away(self) -> None:
+        """Leave nothing of a run that has no episode; the lock file goes while the lock is held."""
+        for path in (self.folder / RUN_FILE, *shards.shard_paths(self.folder), self.folder / LOCK_FILE):
+            path.unlink(missing_ok=True)
 
 
 def _line(rollout: Rollout) -> bytes:
@@ -226,10 +257,10 @@ def _corrections(header: Mapping[str, Any]) -> dict[str, str]:
     return {env: corrections["hash"] for env, corrections in found.items() if corrections}
 
 
-def _open(folder: Path, header: Mapping[str, Any]) -> tuple[SetAside, IO[bytes]]:
+def _open(folder: Path, header: Mapping[str, Any], is_new: bool) -> tuple[SetAside, IO[bytes]]:
     """Write the header of a new run, mend the files of an old one, and open the last."""
     try:
-        if not (folder / RUN_FILE).exists():
+        if is_new:
             _write_whole(folder / RUN_FILE, json.dumps(header, indent=1) + "\n")
         paths = shards.shard_paths(folder)
         for path in paths:

@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from toolenv.errors import ToolEnvError
-from toolenv.policy import Policy
+from toolenv.policy import Policy, preflight
 from toolenv.rollout import Rollout
+from toolenv.runner.batched import holds_a_model
 from toolenv.runner.conduct import CONDUCT, Conduct
 from toolenv.runner.local import run_jobs
 from toolenv.runner.plan import Job
 
-PATIENCE = 0.25
-"""Seconds after which a worker hands in what it has played; long episodes are thus handed in one by one."""
+PATIENCE = 0.02
+"""Seconds after which a worker hands in what it has played. Long episodes are thus handed in one by one, and
+of short ones few at a time: those in flight wait while it packs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,10 @@ class Worker:
 
     def _begun(self) -> Iterator[Rollout]:
         if self._policy is None:
-            self._policy = self._orders.make_policy()
+            policy = self._orders.make_policy()
+            if holds_a_model(policy):  # loaded here alone; what else there is was tried before the run
+                preflight(policy)
+            self._policy = policy
         orders, jobs = self._orders, _Taken(self._waiting)
         return run_jobs(jobs, self._policy, orders.env_options, orders.places, orders.conduct)
 

@@ -66,7 +66,7 @@ def strip_reasoning(text: str) -> tuple[str, str]:
     Returns:
         The visible text and the reasoning, both without the tags. Text without tags comes back unchanged.
     """
-    hidden = _hidden_spans(text)
+    hidden = _hidden_spans(text) if text else []
     if not hidden:
         return text, ""
     edges = [0, *(edge for span in hidden for edge in span), len(text)]

@@ -60,6 +60,20 @@ def test_costs_by_role(toolenv: Command) -> None:
     assert cost["cost"] == pytest.approx(0.018)
 
 
+def test_of_several_agents_those_without_a_price_cost_nobody_knows_what(toolenv: Command) -> None:
+    """By hand: an episode of 18 tokens for each, one of the two at 1000 per million: 0.018."""
+    price = ("--price", f"{MODEL}=1000,1000")
+    with FakeServer(completion("STOP: no tool for it"), (MODEL, "other")) as server:
+        agents = ("--agent", f"chat:{MODEL}", "--agent", "chat:other", "--base-url", server.base_url)
+        ended = toolenv("run", ENV, *agents, "--limit", 1, "--out", "x", *price)
+    assert (ended.code, ended.err) == (0, "")
+    costs = json.loads(toolenv("report", "x", "--json", *price).out)["costs"]
+    assert [(one["agent"], one["cost"], one["unknown"]) for one in costs] == [
+        (f"chat:{MODEL}", pytest.approx(0.018), 0),
+        ("chat:other", 0, 1),
+    ]
+
+
 def test_without_prices_no_cost_is_shown(toolenv: Command, server: FakeServer) -> None:
     assert "What the episodes cost" not in toolenv(*run_of(server, "x")).out
     assert "costs" not in json.loads(toolenv("report", "x", "--json").out)

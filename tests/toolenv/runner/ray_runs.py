@@ -10,6 +10,9 @@ import os
 import random
 import signal
 import sys
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -61,6 +64,41 @@ def in_threads() -> dict[str, Any]:
     place = Workplace("ray", 8, Cluster(actors=2))
     there = list(run_at(place, jobs, make_agent("oracle"), maker("oracle"), {}))
     return {"equal": records(there) == here(jobs, "oracle")}
+
+
+class InBatches:
+    """The random agent, decided for in batches."""
+
+    name = "random"
+
+    def __init__(self) -> None:
+        self.inner = make_agent("random")
+
+    def start(self, seed: int) -> Any:
+        return self.inner.start(seed)  # type: ignore[attr-defined]
+
+    def act(self, observation: Observation, memory: Any) -> Any:
+        raise RuntimeError("asked alone")
+
+    def act_batch(self, observations: Sequence[Observation], memories: Sequence[Any]) -> list[Any]:
+        return list(map(self.inner.act, observations, memories))
+
+
+class AtAnyTime(InBatches):
+    """The random agent as an engine that takes up work at any time."""
+
+    def submit(self, observation: Observation, memory: Any) -> Future[Any]:
+        answer: Future[Any] = Future()
+        threading.Thread(target=lambda: answer.set_result(self.inner.act(observation, memory))).start()
+        return answer
+
+
+def decided_together() -> dict[str, Any]:
+    """Three episodes at a time in each of two actors, a policy of its own in each."""
+    jobs, place = jobs_of(limit=30), Workplace("ray", 6, Cluster(actors=2))
+    local = here(jobs)
+    kinds: tuple[type[InBatches], ...] = (InBatches, AtAnyTime)
+    return {kind.__name__: records(list(run_at(place, jobs, kind(), kind, {}))) == local for kind in kinds}
 
 
 class DeadlyIn:
@@ -120,7 +158,7 @@ def main() -> None:
     ray.init(
         "local", num_cpus=2, include_dashboard=False, log_to_driver=False, object_store_memory=100 * 2**20
     )
-    runs = (killed, in_threads, deadly, mistaken, crowded)
+    runs = (killed, in_threads, decided_together, deadly, mistaken, crowded)
     found = {run.__name__: run() for run in runs}
     ray.shutdown()
     Path(sys.argv[1]).write_text(json.dumps(found))

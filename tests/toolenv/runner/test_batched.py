@@ -232,6 +232,16 @@ class TooFew(Payer):
         return [self.act(observations[0], memories[0])]
 
 
+class NoAnswers(Payer):
+    def act_batch(self, observations: Sequence[Observation], memories: Sequence[Any]) -> Any:
+        return None
+
+
+class NoFuture(Payer):
+    def submit(self, observation: Observation, memory: Any) -> Any:
+        return self.act(observation, memory)
+
+
 class NoAction(Payer):
     def act_batch(self, observations: Sequence[Observation], memories: Sequence[Any]) -> list[Any]:
         return [({"tool": "pay"}, memory) for memory in memories]
@@ -241,6 +251,8 @@ class NoAction(Payer):
     ("policy", "words"),
     [
         (TooFew(), r"policy 'payer': act_batch gave 1 answers for 4"),
+        (NoAnswers(), r"policy 'payer': act_batch gave None for 4"),
+        (NoFuture(), r"policy 'payer': submit gave \(ToolCalls\(.*, no concurrent.futures.Future"),
         (NoAction(), r"policy 'payer' gave no action: dict \{'tool': 'pay'\} is none of"),
         (Failing(UsageError("temperature=-1")), "temperature=-1"),
         (FailingInBatches(UsageError("temperature=-1")), "temperature=-1"),

@@ -19,10 +19,12 @@ from toolenv.errors import ContextWindowError, DeadlineError, ServerError, Usage
 from toolenv.facts.roles import role_usage
 from toolenv.model_server import Backoff
 from toolenv.model_server.circumstances import here
+from toolenv.model_server.limits import Limits
 from toolenv.rollout import Rollout
 from toolenv.runner.conduct import Conduct, Services
 from toolenv.runner.local import run_jobs
 from toolenv.runner.plan import plan
+from toolenv.runner.select import Workplace
 from toolenv.trace import Trace
 from toolenv.trouble import LASTING, TROUBLES, kind_of, may_pass, trouble_of
 
@@ -204,3 +206,25 @@ def test_a_deadline_is_a_servers_error_to_those_who_catch_one() -> None:
     late = DeadlineError("late", Usage(1, 2))
     assert isinstance(late, ServerError)
     assert (late.trouble, late.usage) == ("budget/deadline", Usage(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "per_minute", "deadline"), [(5, 120, 2), (1, 6, 1), (256, 60, None), (256, None, 1)]
+)
+def test_turns_that_come_before_the_deadline_are_waited_for(
+    concurrency: int, per_minute: float | None, deadline: float | None
+) -> None:
+    """By hand: at 120 a minute, five requests go at 0, 0.5, 1, 1.5 and 2 s."""
+    conduct = Conduct(limits=Limits(per_minute), deadline=deadline)
+    assert Workplace(concurrency=concurrency, conduct=conduct).concurrency == concurrency
+
+
+def test_a_queue_longer_than_the_deadline_is_refused_and_the_nearest_good_ones_named() -> None:
+    """By hand: the twentieth of requests half a second apart goes after 9.5 s."""
+    conduct = Conduct(limits=Limits(per_minute=120), deadline=2)
+    words = (
+        r"^20 episodes at a time and 120 requests a minute: the last one has its turn after 9\.5 s, and its"
+        r" deadline after 2 s; give a concurrency of at most 5, or a deadline of at least 10 s$"
+    )
+    with pytest.raises(UsageError, match=words):
+        Workplace(concurrency=20, conduct=conduct)

@@ -91,11 +91,11 @@ def test_each_role_has_the_price_of_its_model() -> None:
     assert alike.by_role(one.trace) == {"agent": pytest.approx(26 / 1e6)}
 
 
-def test_a_model_without_a_price_is_unknown_and_none_at_all_is_refused() -> None:
+def test_what_a_model_without_a_price_costs_is_unknown() -> None:
+    """Of several agents one may have a price, and the others none."""
     (one,) = play(ten_episodes(tasks=("pay-7",), trials=1))
     assert Tariff(PRICES, {"model": "big", "judge.model": "?"}).of(one.trace) is not None
-    with pytest.raises(UsageError, match=r"--price names big, small; the agent's models are medium"):
-        Tariff(PRICES, {"model": "medium"})
+    assert Tariff(PRICES, {"model": "medium"}).of(one.trace) is None
     assert Tariff(PRICES, {}).of(one.trace) is None
 
 

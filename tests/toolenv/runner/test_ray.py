@@ -6,22 +6,27 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from tests.toolenv.cli.command import environment, spawned
 from tests.toolenv.runner.elsewhere import ENVS
-from toolenv.errors import UnknownNameError, UsageError
-from toolenv.runner.ray import Cluster
+from toolenv.errors import ServerError, UnknownNameError, UsageError
+from toolenv.runner.ray import Cluster, RayCrew
 from toolenv.runner.select import Workplace
+from toolenv.runner.worker import Orders
 
 RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
+
+ERRORS = ("RayActorError", "WorkerCrashedError", "NodeDiedError", "ObjectLostError", "OutOfMemoryError")
 
 OWN = """
 from toolenv import Message, NO_TOKENS
@@ -58,6 +63,12 @@ def test_actors_play_several_episodes_at_a_time(found: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
+def test_policies_that_decide_for_many_episodes_do_so_in_each_actor(found: dict[str, Any]) -> None:
+    """In batches, and at any time; the episodes are those of the same agent asked alone in one process."""
+    assert found["decided_together"] == {"InBatches": True, "AtAnyTime": True}
+
+
+@pytest.mark.slow
 def test_a_job_that_kills_its_actors_is_given_up_and_no_other_is(found: dict[str, Any]) -> None:
     """The task is there clean and masked: two of 80 jobs."""
     assert found["deadly"] == {"episodes": 80, "given up": [[True, "environment_error"]], "invalid": 2}
@@ -82,12 +93,12 @@ def records_in(folder: Path) -> list[str]:
 
 
 @contextmanager
-def existing_cluster() -> Iterator[str]:
+def existing_cluster(more: Mapping[str, str] = RAY) -> Iterator[str]:
     """The address of a cluster that somebody else started."""
     command = [str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", "--port=0"]
     options = ["--num-cpus=2", "--include-dashboard=false", "--object-store-memory=100000000"]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    environ = environment(**RAY)
+    environ = environment(**more)
     with subprocess.Popen([*command, *options], env=environ, start_new_session=True, **pipes) as process:
         assert process.stdout is not None
         try:
@@ -116,6 +127,35 @@ def test_the_command_line_runs_on_a_cluster_of_its_own_or_an_existing_one(tmp_pa
             joined = spawned(*command, name, "--runner", "ray", *options, cwd=tmp_path, env=there)
             assert joined.code == 0, joined.err
             assert records_in(tmp_path / name) == records_in(tmp_path / "here")
+
+
+@pytest.mark.slow
+def test_a_cluster_that_wants_a_token_is_given_the_users(tmp_path: Path) -> None:
+    """As ``ray start --head`` makes one from Ray 2.60 on, where the user has a token."""
+    (tmp_path / "own.py").write_text(OWN)
+    for name, token in (("good", "a" * 64), ("bad", "b" * 64)):
+        (tmp_path / name).write_text(token)
+    command = ("run", *ENVS, "--agent", "own:polite", "--limit", 3, "--runner", "ray", "--ray-address")
+    good, bad = ({"RAY_AUTH_TOKEN_PATH": str(tmp_path / name)} for name in ("good", "bad"))
+    with existing_cluster({**good, "RAY_AUTH_MODE": "token"}) as address:
+        joined = spawned(*command, address, "--out", "a", cwd=tmp_path, env=environment(**good))
+        assert joined.code == 0, joined.err
+        assert len(records_in(tmp_path / "a")) == 6
+        refused = spawned(*command, address, "--out", "b", cwd=tmp_path, env=environment(**bad))
+    assert refused.code != 0
+    assert f"no Ray cluster at {address}: " in refused.err
+    assert "one that wants a token takes the ~/.ray/auth_token of its head node" in refused.err
+
+
+def test_an_address_at_which_nobody_listens_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray itself tries for two minutes; it is not even asked."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    ray = SimpleNamespace(exceptions=SimpleNamespace(**dict.fromkeys(ERRORS, OSError)), is_initialized=bool)
+    monkeypatch.setattr("toolenv.runner.ray.import_ray", lambda: ray)
+    with pytest.raises(ServerError, match=rf"^no Ray cluster at {address}: .*refused"):
+        RayCrew(Orders(NotImplemented, {}), Cluster(address), 1)
 
 
 def test_settings_that_cannot_be_used_are_refused() -> None:

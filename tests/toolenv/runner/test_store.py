@@ -30,7 +30,7 @@ from toolenv import Rollout, Usage
 from toolenv.errors import StoreError
 from toolenv.metrics.rates import sr
 from toolenv.runner.reading import EPISODES_FILE, RUN_FILE, read_episodes, read_header, read_rollouts
-from toolenv.runner.store import TornLineWarning, finished
+from toolenv.runner.store import RunStore, TornLineWarning, finished
 
 HALF_A_LINE = b'{"task_id": "t7", "tri'
 
@@ -98,6 +98,53 @@ def test_a_run_that_was_killed_before_its_first_episode_goes_on(tmp_path: Path) 
     config = ten_episodes()
     open_store(tmp_path, config).close()
     assert len(go_on(tmp_path, config)) == 10
+
+
+def test_a_run_killed_before_its_first_episode_is_begun_anew_by_the_same_command(tmp_path: Path) -> None:
+    open_store(tmp_path, ten_episodes(seed=1)).close()
+    assert len(go_on(tmp_path, ten_episodes(), resume=False)) == 10
+    assert read_header(tmp_path)["config"]["seed"] == 0, (
+        "the header is that of the run which has the episodes"
+    )
+
+
+def test_what_fails_before_its_first_episode_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="no cluster"), open_store(tmp_path / "run", ten_episodes()):
+        raise RuntimeError("no cluster")
+    assert list(tmp_path.iterdir()) == []
+
+
+def append_and_fail(folder: Path) -> None:
+    with open_store(folder, ten_episodes()) as store:
+        store.append(next(iter(play(ten_episodes()))))
+        raise RuntimeError("later")
+
+
+def test_what_fails_later_keeps_its_episodes(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError, match="later"):
+        append_and_fail(tmp_path)
+    assert len(list(read_episodes(tmp_path))) == 1
+
+
+def test_a_resumed_run_without_any_episode_stays(tmp_path: Path) -> None:
+    open_store(tmp_path, ten_episodes()).close()
+    with pytest.raises(RuntimeError, match="again"), open_store(tmp_path, ten_episodes(), resume=True):
+        raise RuntimeError("again")
+    assert (tmp_path / RUN_FILE).exists()
+
+
+def test_a_file_of_the_users_in_the_folder_stays(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(RuntimeError, match="no cluster"), open_store(tmp_path, ten_episodes()):
+        raise RuntimeError("no cluster")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_run_that_had_nothing_to_play_is_a_run(tmp_path: Path) -> None:
+    header = {**header_of(ten_episodes()), "planned": {CLEAN: 0}}
+    RunStore(tmp_path, header).close()
+    with pytest.raises(StoreError, match="already holds a run"):
+        finished(tmp_path, header, resume=False)
 
 
 def test_a_run_killed_while_its_header_was_written_is_none_yet(tmp_path: Path) -> None:
