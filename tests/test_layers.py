@@ -54,7 +54,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("task",),
     ("trace",),
     ("facts",),
-    ("episode",),
+    ("episode_types", "episode"),
     ("judge",),
     ("feasibility.manifest",),
     ("kernel",),

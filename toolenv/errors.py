@@ -33,8 +33,14 @@ MOST_SHOWN = 16
 """How many of the names that exist an error lists; all agents fit."""
 
 
+FEWEST_CONTAINED = 4
+"""So many characters of a name have to be given for the names that hold them whole to come first."""
+
+
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
     """The names most like ``name``, at most three, best first; capitals do not count.
+
+    Where there is none so like it, those that hold it whole.
 
     Args:
         name: what was looked for.
@@ -45,6 +51,8 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
     for one in known:
         by_folded.setdefault(one.casefold(), []).append(one)
     close = difflib.get_close_matches(name.casefold(), by_folded, n=3, cutoff=cutoff)
+    if len(name) >= FEWEST_CONTAINED and not close:
+        close = [folded for folded in by_folded if name.casefold() in folded]
     return [one for folded in close for one in by_folded[folded]][:3]
 
 

@@ -20,6 +20,12 @@ from toolenv.errors import UnknownNameError, nearest
         ("xyzzy", ["local", "processes", "ray"], []),
         ("", ["local"], []),
         ("any", [], []),
+        (
+            "bench",
+            ["an-id-that-is-long/Bench-clean", "an-id-that-is-long/other"],
+            ["an-id-that-is-long/Bench-clean"],
+        ),
+        ("ben", ["an-id-that-is-long/Bench-clean"], []),
     ],
 )
 def test_the_nearest_names(name: str, known: list[str], near: list[str]) -> None:

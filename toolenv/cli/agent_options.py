@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, TypeAlias
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import typer
 
@@ -14,21 +15,23 @@ from toolenv.cli.pairs import pairs
 from toolenv.errors import UnknownNameError
 from toolenv.runner.plan import without_reaching
 
-BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="Server of chat agents.")]
-AgentOptions: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option("--agent-option", metavar="NAME=VALUE", help="Any other agent setting."),
-]
 
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """The settings given to all agents of a command."""
 
-def agent_options_of(
-    specs: Iterable[str], given: Iterable[str] | None, base_url: str | None
-) -> dict[str, Any]:
-    """What the options say; see :func:`check_options`."""
-    reached = {} if base_url is None else {"base_url": base_url}
-    options = {**reached, **pairs("--agent-option", given or ())}
-    check_options(specs, options)
-    return options
+    base_url: Annotated[str | None, typer.Option(help="Server of chat agents.")] = None
+    agent_option: Annotated[
+        list[str] | None,
+        typer.Option("--agent-option", metavar="NAME=VALUE", help="Any other agent setting."),
+    ] = None
+
+    def of(self, specs: Iterable[str]) -> dict[str, Any]:
+        """What the options say to these agents; see :func:`check_options`."""
+        reached = {} if self.base_url is None else {"base_url": self.base_url}
+        options = {**reached, **pairs("--agent-option", self.agent_option or ())}
+        check_options(specs, options)
+        return options
 
 
 def check_options(specs: Iterable[str], options: Mapping[str, Any]) -> None:

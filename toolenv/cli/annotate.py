@@ -12,7 +12,7 @@ import typer
 
 import envs_registry
 from toolenv.cli import app
-from toolenv.cli.execute import env_name
+from toolenv.cli.env_ids import env_names, env_of
 from toolenv.cli.output import console
 from toolenv.errors import UsageError
 from toolenv.feasibility.annotation.draw import Frame, draw
@@ -36,7 +36,9 @@ Names = Annotated[
 
 @annotate_app.command()
 def sample(
-    envs: Annotated[list[str], typer.Argument(metavar="ENV…", help="Infeasible ids, one a suite.")],
+    envs: Annotated[
+        list[str], typer.Argument(metavar="ENV…", help="Infeasible ids, or patterns of them; one a suite.")
+    ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The sample file to write.")],
     confidence: Annotated[float, typer.Option(help="Confidence of the margin.")] = 0.95,
     margin: Annotated[float, typer.Option(help="Margin of error, half the width of the interval.")] = 0.05,
@@ -110,7 +112,8 @@ def _frames(envs: list[str], subset: str | None, masks: list[Path]) -> list[Fram
         if suite in by_suite:
             raise UsageError(f"--masks {by_suite[suite]} and {path} are both of suite {suite!r}; give one")
         by_suite[suite] = path
-    frames = [_frame(env_name(name), subset, by_suite) for name in envs]
+    names = [name for text in envs for name in env_names([text])]  # an id that is given twice is a mistake
+    frames = [_frame(name, subset, by_suite) for name in names]
     unused = by_suite.keys() - {frame.source.suite.name for frame in frames}
     if unused:
         raise UsageError(f"--masks of suites without an environment: {', '.join(sorted(unused))}")
@@ -118,11 +121,8 @@ def _frames(envs: list[str], subset: str | None, masks: list[Path]) -> list[Fram
 
 
 def _frame(env: str, subset: str | None, masks: dict[str, Path]) -> Frame:
-    parts = envs_registry.parse_env_id(env)
-    if parts["condition"] != "infeasible":
-        near = envs_registry.env_id(parts["suite"], "infeasible")
-        raise UsageError(f"{env}: people verify “infeasible” labels; did you mean {near}?")
-    suite = envs_registry.get_suite(parts["suite"])
+    env = env_of(env, "infeasible", "people verify “infeasible” labels")
+    suite = envs_registry.get_suite(envs_registry.parse_env_id(env)["suite"])
     source = make_source(suite, "infeasible", subset=subset, masks=masks.get(suite.name))
     return Frame(env, subset or suite.default_subset, source)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from toolenv.cli import app
 from toolenv.cli.certify import planner_of, show_records
 from toolenv.cli.data import store
 from toolenv.cli.execute import check_has_end
+from toolenv.cli.grouped import grouped
 from toolenv.cli.many_values import ManyValues
 from toolenv.cli.output import with_progress
 from toolenv.cli.task_options import Subset
@@ -38,31 +40,77 @@ PROVENANCE = (
 DEFAULT_AGENTS = 2
 
 
-@app.command(cls=ManyValues)
-def build(
-    suite: Annotated[str, typer.Argument(metavar="SUITE", help="The suite's name, e.g. BFCL.")],
-    out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", dir_okay=False, help="The manifest to write.")
-    ],
+@dataclass(frozen=True, slots=True)
+class TraceOptions:
+    """Where critical tools are taken from."""
+
     traces: Annotated[
         list[Path] | None,
         typer.Option("--traces", metavar="DIR…", help="Run directories of agents on the clean tasks."),
-    ] = None,
+    ] = None
     foreign: Annotated[
         list[Path] | None,
         typer.Option(
             "--foreign", metavar="FILE…", help="Trajectories made elsewhere, one JSON object a line."
         ),
-    ] = None,
+    ] = None
     reference: Annotated[
         bool, typer.Option("--reference", help="Take the reference solutions as traces of one agent.")
-    ] = False,
+    ] = False
     refutations: Annotated[
         list[Path] | None,
         typer.Option(
             "--refutations", metavar="DIR…", help="Runs without masked tools; their successes are counted."
         ),
-    ] = None,
+    ] = None
+
+    def manifest(self, suite: Suite, subset: str, data: str, settings: BuildSettings) -> MaskManifest:
+        """The masks that follow from the traces.
+
+        Raises:
+            typer.BadParameter: there are none.
+            ToolEnvError: traces that cannot be read, or are of too few agents.
+        """
+        if self.traces or self.foreign or self.refutations:
+            return _from_traces(suite, subset, data, settings, self)
+        if self.reference:
+            return reference_masks(suite, subset, make_agent("oracle"), data, PROVENANCE)
+        raise typer.BadParameter("give --traces, --foreign or --reference: critical tools come from traces")
+
+
+@dataclass(frozen=True, slots=True)
+class RuleOptions:
+    """When a task's tools are critical."""
+
+    agents: Annotated[
+        int | None, typer.Option(metavar="K", help=f"Agents that must have solved a task [{DEFAULT_AGENTS}].")
+    ] = None
+    criterion: Annotated[
+        str, typer.Option(metavar="|".join(CRITERIA), help="all-agents: solved by all, with the same tools.")
+    ] = "at-least-k"
+    sliced: Annotated[
+        bool, typer.Option("--sliced", help="Count only the tools that a trace needed, not all it used.")
+    ] = False
+    replays: Annotated[int, typer.Option(metavar="N", help="Replays of one trace at most.")] = DEFAULT_REPLAYS
+
+    def settings(self) -> BuildSettings:
+        """What the options say.
+
+        Raises:
+            UsageError: values that cannot be used, or not together.
+        """
+        return BuildSettings(_rule(self.criterion, self.agents), self.sliced, self.replays)
+
+
+@app.command(cls=ManyValues)
+@grouped
+def build(
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="The suite's name, e.g. BFCL.")],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", dir_okay=False, help="The manifest to write.")
+    ],
+    *,
+    traces: TraceOptions,
     certified: Annotated[
         bool,
         typer.Option(
@@ -71,37 +119,18 @@ def build(
         ),
     ] = False,
     subset: Subset = None,
-    agents: Annotated[
-        int | None, typer.Option(metavar="K", help=f"Agents that must have solved a task [{DEFAULT_AGENTS}].")
-    ] = None,
-    criterion: Annotated[
-        str, typer.Option(metavar="|".join(CRITERIA), help="all-agents: solved by all, with the same tools.")
-    ] = "at-least-k",
-    sliced: Annotated[
-        bool, typer.Option("--sliced", help="Count only the tools that a trace needed, not all it used.")
-    ] = False,
-    replays: Annotated[
-        int, typer.Option(metavar="N", help="Replays of one trace at most.")
-    ] = DEFAULT_REPLAYS,
+    rule: RuleOptions,
 ) -> None:
     """Find a suite's critical tools, and write a mask manifest.
 
     --reference alone takes the tools of the reference solutions. Otherwise a task's critical tools are those
     that the successful traces of several agents share.
     """
-    settings = BuildSettings(_rule(criterion, agents), sliced, replays)
+    settings = rule.settings()
     _check_writable(out)
     found = envs_registry.get_suite(suite)
     data = store().source(found.data).manifest_hash if found.data else "none"
-    chosen = chosen_subset(found, subset)
-    if traces or foreign or refutations:
-        manifest = _from_traces(
-            found, chosen, data, settings, traces or [], foreign or [], refutations or [], reference
-        )
-    elif reference:
-        manifest = reference_masks(found, chosen, make_agent("oracle"), data, PROVENANCE)
-    else:
-        raise typer.BadParameter("give --traces, --foreign or --reference: critical tools come from traces")
+    manifest = traces.manifest(found, chosen_subset(found, subset), data, settings)
     if certified:
         manifest = _certified(found, manifest)
     manifest.write(out)
@@ -139,22 +168,16 @@ def _rule(criterion: str, agents: int | None) -> Rule:
 
 
 def _from_traces(
-    suite: Suite,
-    subset: str,
-    data: str,
-    settings: BuildSettings,
-    folders: list[Path],
-    foreign: list[Path],
-    refutations: list[Path],
-    with_reference: bool,
+    suite: Suite, subset: str, data: str, settings: BuildSettings, given: TraceOptions
 ) -> MaskManifest:
+    folders, refutations = given.traces or [], given.refutations or []
     options = suite_options([*folders, *refutations])
     suite = configured(suite, options)
     source = make_source(suite, "clean", subset=subset)
     check_has_end(suite.name, len(source.task_ids))
     tasks = {task_id: source.get(task_id) for task_id in source.task_ids}
-    traces = read_runs(folders, suite, tasks, data) + read_foreign(foreign, suite, tasks)
-    if with_reference:
+    traces = read_runs(folders, suite, tasks, data) + read_foreign(given.foreign or [], suite, tasks)
+    if given.reference:
         traces += reference_traces(suite, tasks.values(), make_agent("oracle"))
     traces += read_runs(refutations, suite, tasks, data, condition="infeasible")
     _check_agents(traces, settings)

@@ -15,10 +15,11 @@ from rich.table import Table
 
 import envs_registry
 from toolenv.cli import app
-from toolenv.cli.execute import env_name
+from toolenv.cli.env_ids import OneEnv, env_name, env_of
+from toolenv.cli.grouped import grouped
 from toolenv.cli.output import console, with_progress
 from toolenv.cli.task_options import Subset, Tasks
-from toolenv.errors import UnknownNameError
+from toolenv.errors import UnknownNameError, UsageError
 from toolenv.feasibility.annotation.evidence import write_labels
 from toolenv.feasibility.certificates.assumed import NO_WORLD
 from toolenv.feasibility.certificates.certify import Effort, certificates_of
@@ -54,16 +55,72 @@ class Chosen:
         return NoRules() if self.planner is None else self.planner.rules
 
 
-@app.command()
-def certify(
-    env: Annotated[str, typer.Argument(metavar="ENV", help="Environment id; see: toolenv envs")],
+@dataclass(frozen=True, slots=True)
+class MaskOptions:
+    """Which masks are looked at."""
+
+    subset: Subset = None
+    tasks: Tasks = None
+    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N tasks.")] = None
+    masks: Annotated[Path | None, typer.Option(metavar="FILE", help="Other masks than the suite's.")] = None
+    only: Annotated[
+        str | None, typer.Option(metavar="TOOL", help="Mask only this tool, where the masks have it.")
+    ] = None
+
+    def choose(self, env: str) -> Chosen:
+        """What the options say of an environment.
+
+        Raises:
+            ToolEnvError: an id, a subset, a task or a tool that there is not, or masks that cannot be read.
+        """
+        name = env_of(env, "infeasible", "what is proven is that masked tasks are infeasible")
+        suite = envs_registry.get_suite(envs_registry.parse_env_id(name)["suite"])
+        subset = suite.default_subset if self.subset is None else self.subset
+        wanted = make_source(suite, "infeasible", subset=subset, tasks=self.tasks, masks=self.masks).task_ids
+        clean = make_source(suite, "clean", subset=subset, masks=self.masks)
+        manifest = manifest_for(suite, subset, self.masks)
+        if self.only is not None:
+            manifest = _only(manifest, self.only)
+        tasks = [task_id for task_id in wanted if task_id in manifest.masks][: self.limit]
+        return Chosen(suite, planner_of(suite), manifest, tuple(clean.get(task_id) for task_id in tasks))
+
+
+@dataclass(frozen=True, slots=True)
+class EffortOptions:
+    """How hard is searched."""
+
+    states: Annotated[int, typer.Option(metavar="N", min=1, help="Calls tried for one mask.")] = 5000
+    changes: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Changing calls in one user turn of a solution.")
+    ] = 8
+    repairs: Annotated[int, typer.Option(metavar="N", min=1, help="Masks looked at for one task.")] = 12
+    seconds: Annotated[float, typer.Option(metavar="S", min=0, help="Stop searching after this long.")] = 3600
+
+    def certify(self, chosen: Chosen) -> Certificates:
+        """Prove or refute each mask, as far as the effort goes."""
+        end = time.monotonic() + self.seconds
+        return certificates_of(
+            chosen.suite,
+            chosen.planner,
+            chosen.tasks,
+            chosen.manifest,
+            Effort(Bound(self.states, self.changes), self.repairs),
+            lambda: time.monotonic() > end,
+            lambda records: with_progress(records, len(chosen.tasks), "certify"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """What is written."""
+
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", dir_okay=False, help="Write the certificates.")
-    ] = None,
+    ] = None
     repair: Annotated[
         Path | None,
         typer.Option("--repaired", metavar="FILE", dir_okay=False, help="Write the masks that stand."),
-    ] = None,
+    ] = None
     labels: Annotated[
         Path | None,
         typer.Option(
@@ -73,25 +130,35 @@ def certify(
             help="Write what is proven, for toolenv report: of the masks that stand if --repaired is given, "
             "else of those looked at.",
         ),
-    ] = None,
+    ] = None
+
+    def write(self, chosen: Chosen, certificates: Certificates) -> None:
+        """Write the files asked for, and say so."""
+        if self.out is not None:
+            certificates.write(self.out)
+            typer.echo(f"{self.out}: {len(certificates.tasks)} tasks")
+        evidence = labels_of(certificates)
+        if self.repair is not None:
+            left = repaired(chosen.manifest, certificates)
+            left.write(self.repair)
+            evidence = standing_labels(left, certificates)
+            typer.echo(f"{self.repair}: masks that stand")
+        if self.labels is not None:
+            write_labels(self.labels, {chosen.suite.name: evidence})
+            typer.echo(f"{self.labels}: what is proven of {len(evidence.status)} labels")
+
+
+@app.command()
+@grouped
+def certify(
+    env: OneEnv,
+    *,
+    files: FileOptions,
     check: Annotated[
         Path | None, typer.Option("--check", metavar="FILE", help="Only check the certificates in a file.")
     ] = None,
-    subset: Subset = None,
-    tasks: Tasks = None,
-    limit: Annotated[int | None, typer.Option(metavar="N", min=1, help="Only the first N tasks.")] = None,
-    masks: Annotated[Path | None, typer.Option(metavar="FILE", help="Other masks than the suite's.")] = None,
-    only: Annotated[
-        str | None, typer.Option(metavar="TOOL", help="Mask only this tool, where the masks have it.")
-    ] = None,
-    states: Annotated[int, typer.Option(metavar="N", min=1, help="Calls tried for one mask.")] = 5000,
-    changes: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Changing calls in one user turn of a solution.")
-    ] = 8,
-    repairs: Annotated[int, typer.Option(metavar="N", min=1, help="Masks looked at for one task.")] = 12,
-    seconds: Annotated[
-        float, typer.Option(metavar="S", min=0, help="Stop searching after this long.")
-    ] = 3600,
+    which: MaskOptions,
+    effort: EffortOptions,
 ) -> None:
     """Prove masked tasks infeasible, or refute it by a solution.
 
@@ -99,40 +166,20 @@ def certify(
 
     Exit status 1 if a certificate does not pass the check.
     """
-    chosen = _choose(env, subset, tasks, limit, masks, only)
+    chosen = which.choose(env)
     if check is not None:
-        _show_check(chosen, Certificates.read(check))
+        if which.tasks is not None or which.limit is not None:
+            raise UsageError("--check: all that is in the file is checked; leave --tasks and --limit out")
+        certificates = Certificates.read(check)
+        missing = len(chosen.manifest.masks.keys() - certificates.tasks.keys())
+        if missing:
+            typer.echo(f"{missing:,} of {len(chosen.manifest.masks):,} masks have no certificate in it")
+        _show_check(chosen, certificates)
         return
-    effort = Effort(Bound(states, changes), repairs)
-    certificates = _certify(chosen, effort, seconds)
-    show_records(certificates.tasks.values(), env)
-    if out is not None:
-        certificates.write(out)
-        typer.echo(f"{out}: {len(certificates.tasks)} tasks")
-    evidence = labels_of(certificates)
-    if repair is not None:
-        left = repaired(chosen.manifest, certificates)
-        left.write(repair)
-        evidence = standing_labels(left, certificates)
-        typer.echo(f"{repair}: masks that stand")
-    if labels is not None:
-        write_labels(labels, {chosen.suite.name: evidence})
-        typer.echo(f"{labels}: what is proven of {len(evidence.status)} labels")
+    certificates = effort.certify(chosen)
+    show_records(certificates.tasks.values(), env_name(env))
+    files.write(chosen, certificates)
     _show_check(chosen, certificates)
-
-
-def _choose(
-    env: str, subset: str | None, tasks: str | None, limit: int | None, masks: Path | None, only: str | None
-) -> Chosen:
-    suite = envs_registry.get_suite(envs_registry.parse_env_id(env_name(env))["suite"])
-    subset = suite.default_subset if subset is None else subset
-    wanted = make_source(suite, "infeasible", subset=subset, tasks=tasks, masks=masks).task_ids
-    clean = make_source(suite, "clean", subset=subset, masks=masks)
-    manifest = manifest_for(suite, subset, masks)
-    if only is not None:
-        manifest = _only(manifest, only)
-    chosen = [task_id for task_id in wanted if task_id in manifest.masks]
-    return Chosen(suite, planner_of(suite), manifest, tuple(clean.get(task_id) for task_id in chosen[:limit]))
 
 
 def _only(manifest: MaskManifest, tool: str) -> MaskManifest:
@@ -158,19 +205,6 @@ def planner_of(suite: Suite) -> Planner | None:
         return None
     planner: Planner | None = getattr(importlib.import_module(name), "PLANNER", None)
     return planner
-
-
-def _certify(chosen: Chosen, effort: Effort, seconds: float) -> Certificates:
-    end = time.monotonic() + seconds
-    return certificates_of(
-        chosen.suite,
-        chosen.planner,
-        chosen.tasks,
-        chosen.manifest,
-        effort,
-        lambda: time.monotonic() > end,
-        lambda records: with_progress(records, len(chosen.tasks), "certify"),
-    )
 
 
 def show_records(records: Iterable[TaskRecord], title: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -11,29 +12,9 @@ import typer
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.model_server import Backoff
 from toolenv.model_server.limits import Limits
-from toolenv.runner.conduct import Conduct
+from toolenv.runner.conduct import RETRIES, Conduct
 from toolenv.runner.costs import parse_prices
 
-Retries: TypeAlias = Annotated[
-    int, typer.Option(min=0, help="How often an episode is played again that met a failed server.")
-]
-Deadline: TypeAlias = Annotated[
-    float | None, typer.Option(metavar="SECONDS", help="How long one episode may take.")
-]
-Cache: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", file_okay=False, help="Keep replies here; a run made again costs nothing."),
-]
-PerMinute: TypeAlias = Annotated[
-    float | None, typer.Option(metavar="N", help="Requests a minute to each server, at most.")
-]
-InFlight: TypeAlias = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Requests at a time to each server, at most.")
-]
-FirstWait: TypeAlias = Annotated[
-    float | None,
-    typer.Option(metavar="SECONDS", help="The wait behind a request's first failure [1]; then doubled."),
-]
 Prices: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
@@ -42,29 +23,51 @@ Prices: TypeAlias = Annotated[
 ]
 
 
-def conduct_of(
-    retries: int,
-    deadline: float | None,
-    cache: Path | None,
-    limits: Limits,
-    first_wait: float | None,
-    prices: Sequence[str] | None,
-) -> Conduct:
-    """What the options say.
+@dataclass(frozen=True, slots=True)
+class ConductOptions:
+    """How a run is conducted."""
 
-    Raises:
-        UsageError: a value that cannot work.
-    """
-    if first_wait is not None and not 0 <= first_wait <= Backoff().longest:
-        raise UsageError(f"--backoff {first_wait:g}: give seconds from 0 to {Backoff().longest:g}")
-    return Conduct(
-        retries=retries,
-        deadline=deadline,
-        cache=cache,
-        limits=limits,
-        backoff=None if first_wait is None else Backoff(first_wait),
-        prices=parse_prices(prices or ()),
-    )
+    retries: Annotated[
+        int, typer.Option(min=0, help="How often an episode is played again that met a failed server.")
+    ] = RETRIES
+    deadline: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="How long one episode may take.")
+    ] = None
+    cache: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", file_okay=False, help="Keep replies here; a run made again costs nothing."
+        ),
+    ] = None
+    per_minute: Annotated[
+        float | None, typer.Option(metavar="N", help="Requests a minute to each server, at most.")
+    ] = None
+    in_flight: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Requests at a time to each server, at most.")
+    ] = None
+    backoff: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="The wait behind a request's first failure [1]; then doubled."),
+    ] = None
+    price: Prices = None
+
+    def conduct(self) -> Conduct:
+        """What the options say.
+
+        Raises:
+            UsageError: a value that cannot work.
+        """
+        longest = Backoff().longest
+        if self.backoff is not None and not 0 <= self.backoff <= longest:
+            raise UsageError(f"--backoff {self.backoff:g}: give seconds from 0 to {longest:g}")
+        return Conduct(
+            retries=self.retries,
+            deadline=self.deadline,
+            cache=self.cache,
+            limits=Limits(self.per_minute, self.in_flight),
+            backoff=None if self.backoff is None else Backoff(self.backoff),
+            prices=parse_prices(self.price or ()),
+        )
 
 
 def agent_settings(policy: object) -> Mapping[str, Any]:

@@ -4,47 +4,87 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Annotated, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import envs_registry
 from toolenv.cli import app
+from toolenv.cli.env_ids import SomeEnvs, env_names
 from toolenv.cli.output import console
 from toolenv.errors import DataError, SandboxUnavailableError
+from toolenv.report.format import counted
 from toolenv.report.notes import exclusion_line
 from toolenv.report.terminal import plain_table
 from toolenv.runner.exclusions import exclusions
 from toolenv.source import DRAWN, TaskSource, make_source
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
+WIDTH = 80
+"""Columns that the table needs, however many there are."""
+
+ABSENT = "absent"
+
+LEGEND = (
+    "tools: fewest and most that a task offers; infeasible: share of the episodes; certified: masked tasks "
+    "proven infeasible."
+)
+
 
 @app.command()
-def envs(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
-    """List every environment id.
+def envs(
+    given: SomeEnvs = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the environment ids.
 
-    With its tasks, tools and label balance, and whether its data is there.
+    With their tasks, tools and label balance, and whether their data is there. Where ids or patterns are
+    given, those alone, and why they leave tasks out.
     """
-    rows = [_describe(name) for name in envs_registry.env_ids()]
+    rows = [_describe(name) for name in (env_names(given) if given else envs_registry.env_ids())]
     if as_json:
         typer.echo(json.dumps({"envs": rows}, indent=1))
         return
-    from rich.text import Text
+    console(least=WIDTH).print(_table(rows))
+    for line in _notes(rows, whole=bool(given)):
+        typer.echo(f"• {line}")
 
-    table = plain_table("")
+
+def _table(rows: Iterable[Mapping[str, Any]]) -> Table:
+    """No row needs more than :data:`WIDTH` columns, so that each stands on one line."""
+    table = plain_table("Environments")
     table.add_column("id", no_wrap=True)
-    for head in ("tasks", "tools\na task", "infeasible", "certified"):
+    for head in ("tasks", "tools", "infea-\nsible", "certi-\nfied"):
         table.add_column(head, justify="right")
-    table.add_column("data", overflow="fold")
     for row in rows:
         low, high = row["tools"] or ("", "")
-        shares = "" if row["infeasible"] is None else f"{row['infeasible']:.0%}"
+        share = "" if row["infeasible"] is None else f"{row['infeasible']:.0%}"
         tools = f"{low}-{high}" if row["tools"] else ""
         certified = "" if row["labels"] is None else str(row["labels"].get("certified", 0))
-        table.add_row(row["id"], str(row["tasks"] or ""), tools, shares, certified, row["data"])
-    console().print(table)
-    for row in rows:
-        if line := exclusion_line(row["id"], row["of"] or 0, row["left_out"]):
-            console().print(Text(f"• {line}"))
+        table.add_row(row["id"], str(row["tasks"] or ABSENT), tools, share, certified)
+    return table
+
+
+def _notes(rows: Sequence[Mapping[str, Any]], whole: bool) -> Iterator[str]:
+    """What the columns are, which data is absent, and which tasks are left out, with reasons if ``whole``."""
+    yield LEGEND
+    absent = (row for row in rows if not row["tasks"])
+    for suite, why in dict.fromkeys((_suite(row["id"]), row["data"]) for row in absent):
+        yield f"{suite} is {ABSENT}: {why}"
+    lines = [exclusion_line(row["id"], row["of"] or 0, row["left_out"]) for row in rows]
+    fewer = [row["id"] for row, line in zip(rows, lines, strict=True) if line]
+    if whole:
+        yield from filter(None, lines)
+    elif fewer:
+        pattern = envs_registry.env_id(_suite(fewer[0]), "*")
+        yield f"{counted(len(fewer), 'id')} with fewer tasks than the suite; why: toolenv envs '{pattern}'"
+
+
+def _suite(name: str) -> str:
+    return str(envs_registry.parse_env_id(name)["suite"])
 
 
 def _describe(name: str) -> dict[str, Any]:

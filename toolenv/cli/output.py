@@ -40,11 +40,19 @@ PIPE_WIDTH = 160
 """Columns of a table that goes into a file or a pipe."""
 
 
-def console(stderr: bool = False) -> Console:
-    """A console as wide as the terminal; wide enough for the table where output is a file or a pipe."""
+def console(stderr: bool = False, least: int = 0) -> Console:
+    """A console as wide as the terminal; wide enough for the table where output is a file or a pipe.
+
+    Args:
+        stderr: whether it writes to stderr.
+        least: columns that it has in any case, where output is a file or a pipe.
+    """
     stream = sys.stderr if stderr else sys.stdout
-    width = None if stream.isatty() or "COLUMNS" in os.environ else PIPE_WIDTH
-    return Console(stderr=stderr, width=width)
+    if stream.isatty():
+        return Console(stderr=stderr)
+    shown = Console(stderr=stderr, width=None if "COLUMNS" in os.environ else PIPE_WIDTH)
+    shown.width = max(shown.width, least)
+    return shown
 
 
 @contextmanager

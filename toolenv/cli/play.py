@@ -9,7 +9,7 @@ from typing import Annotated, cast
 import typer
 
 from toolenv.cli import app
-from toolenv.cli.execute import env_name
+from toolenv.cli.env_ids import OneEnv, env_name
 from toolenv.cli.task_options import Subset
 from toolenv.env import ToolEnv
 from toolenv.runner.plan import make
@@ -23,7 +23,7 @@ HELP = (
 
 @app.command()
 def play(
-    env: Annotated[str, typer.Argument(metavar="ENV", help="Environment id; see: toolenv envs")],
+    env: OneEnv,
     task: Annotated[
         str | None, typer.Option(metavar="ID", help="The task; by default --seed draws one.")
     ] = None,

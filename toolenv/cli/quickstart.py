@@ -13,9 +13,11 @@ import typer
 from toolenv.cli import app
 from toolenv.cli.data import store
 from toolenv.cli.execute import execute, folder_name, folder_path, prepare
-from toolenv.cli.output import check_page, report_of, rows_of, show, write_page
+from toolenv.cli.output import check_page, console, report_of, write_page
 from toolenv.errors import DataError
+from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
+from toolenv.report.summary import summary_notes, summary_table
 from toolenv.runner.plan import JUDGED_BY, RunConfig, versions
 
 AGENTS = ("oracle", "always-stop", "never-stop", "noop", "random")
@@ -50,6 +52,11 @@ WORKFLOWS = (
 )
 BFCL = (Part(AGENTS, _ids("BFCL", "clean", "infeasible")),)
 
+TITLES = {
+    "Workflows": "Workflows: our own tasks, generated",
+    "BFCL": "BFCL: Berkeley Function Calling Leaderboard",
+}
+
 
 @app.command()
 def quickstart(
@@ -63,8 +70,9 @@ def quickstart(
 ) -> None:
     """Run the reference agents on Workflows and BFCL.
 
-    Workflows needs no network; BFCL is left out where its data cannot be had. Prints the tables and writes a
-    page. Runs that are there already are used; those of another version of toolenv are not, but run anew.
+    Workflows needs no network; BFCL is left out where its data cannot be had. Prints a table for each of the
+    two, and writes a page with all the others. Runs that are there already are used; those of another version
+    of toolenv are not, but run anew.
     """
     html = html or out / "report.html"
     check_page(html)
@@ -75,21 +83,34 @@ def quickstart(
     left_out = {"left out": f"BFCL: {why}"} if why else {}
     found = report_of(folders)
     write_page(html, list(found.rows), folders, title="toolenv quickstart", more=left_out, report=found)
-    command = shlex.join(["toolenv", "report", str(out)])
-    typer.echo(f"What hazards cost, how agents react to failures, and the FCR under label errors: {command}")
+    _show(found.rows)
     if why:
         typer.echo(f"BFCL is left out, for its data cannot be had: {safe_line(why, 1000)}")
-    typer.echo("What each column means: at the end of the page, and in docs/metrics.md.")
-    typer.echo(f"Page: {html}   Runs: {out}")
+    typer.echo(f"All tables: {html}, or: {shlex.join(['toolenv', 'report', str(out)])}")
+
+
+def _show(rows: Sequence[Row]) -> None:
+    """A table for each suite, then what belongs beside them."""
+    shown = console()
+    for suite, title in TITLES.items():
+        members = [row for row in rows if row.env.startswith((f"ToolFeas/{suite}-", f"ToolFeas/{suite} "))]
+        if members:
+            shown.print(summary_table(title, members, _agents(members)))
+    for note in summary_notes(rows):
+        typer.echo(note)
+
+
+def _agents(rows: Sequence[Row]) -> list[str]:
+    """The agents of a table: references first, then those that decide by themselves, then the scripts."""
+    order = [spec.rpartition(":")[2] for spec in (*AGENTS, *SCRIPTS)]
+    return sorted({row.agent for row in rows}, key=order.index)
 
 
 def _run(parts: Sequence[Part], out: Path, limit: int | None) -> list[Path]:
-    """Run, show the tables, and return the folders of the runs."""
+    """Run whatever is not there yet, and return the folders of the runs."""
     configs = [config for part in parts for config in part.configs(limit)]
     runs = [prepare(one, out / _folder(one), resume=True) for one in configs]
-    folders = [execute(one) for one in runs]
-    show(rows_of(folders))
-    return folders
+    return [execute(one) for one in runs]
 
 
 def _folder(config: RunConfig) -> str:

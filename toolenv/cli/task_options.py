@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -13,35 +14,48 @@ from toolenv.errors import UsageError
 
 Subset: TypeAlias = Annotated[str | None, typer.Option(help="Subset of the suite.")]
 Tasks: TypeAlias = Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")]
-MaxTurns: TypeAlias = Annotated[int | None, typer.Option(help="Decisions per user turn.")]
-Prior: TypeAlias = Annotated[float | None, typer.Option(help="Share of infeasible episodes in mixed ids.")]
-Masks: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        resolve_path=True,
-        help="Masks instead of the suite's own.",
-    ),
-]
-Hazards: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        resolve_path=True,
-        help="Hazards instead of the suite's own.",
-    ),
-]
-HazardSeed: TypeAlias = Annotated[
-    int | None, typer.Option(metavar="N", help="Which of a task's armed hazards: the seed it has.")
-]
 SuiteOptions: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--suite-option", metavar="NAME=VALUE", help="A setting of the suite's own."),
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class EnvOptions:
+    """How the environments of a run are set."""
+
+    subset: Subset = None
+    max_turns: Annotated[int | None, typer.Option(help="Decisions per user turn.")] = None
+    prior: Annotated[float | None, typer.Option(help="Share of infeasible episodes in mixed ids.")] = None
+    masks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            resolve_path=True,
+            help="Masks instead of the suite's own.",
+        ),
+    ] = None
+    hazards: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            resolve_path=True,
+            help="Hazards instead of the suite's own.",
+        ),
+    ] = None
+    hazard_seed: Annotated[
+        int | None, typer.Option(metavar="N", help="Which of a task's armed hazards: the seed it has.")
+    ] = None
+    suite_option: SuiteOptions = None
+
+    def keywords(self) -> dict[str, Any]:
+        """The keywords of ``gymnasium.make``; see :func:`env_options`."""
+        given = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "suite_option"}
+        return env_options(self.suite_option, **given)
 
 
 def env_options(suite_options: Iterable[str] | None, **given: Any) -> dict[str, Any]:

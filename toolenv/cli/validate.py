@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 import typer
 
-import envs_registry
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
-from toolenv.cli.execute import check_has_end, env_name
+from toolenv.cli.env_ids import Envs, env_names
+from toolenv.cli.execute import check_has_end
 from toolenv.cli.output import with_progress
 from toolenv.cli.task_options import Subset, SuiteOptions, Tasks, env_options
 from toolenv.feasibility.manifest import FLAGS
@@ -52,10 +51,7 @@ class Checked:
 
 @app.command()
 def validate(
-    envs: Annotated[
-        list[str],
-        typer.Argument(metavar="ENV…", help="Environment ids, or patterns with *; see: toolenv envs"),
-    ],
+    envs: Envs,
     subset: Subset = None,
     tasks: Tasks = None,
     suite_option: SuiteOptions = None,
@@ -68,7 +64,7 @@ def validate(
     is wrong. What in a data set disagrees with itself is a warning.
     """
     options = env_options(suite_option, subset=subset, tasks=tasks)
-    sources = {name: source_of(name, options) for name in _names(envs)}
+    sources = {name: source_of(name, options) for name in env_names(envs)}
     for name, source in sources.items():
         check_has_end(name, len(source.task_ids))
     every = []
@@ -83,13 +79,6 @@ def validate(
         _print_total(every)
     if any(one.found.findings for one in every):
         raise typer.Exit(1)
-
-
-def _names(given: Iterable[str]) -> Iterable[str]:
-    """The ids given or matched, each once, in order."""
-    known = envs_registry.env_ids()
-    found = {text: [one for one in known if "*" in text and fnmatchcase(one, text)] for text in given}
-    return dict.fromkeys(name for text, names in found.items() for name in names or [env_name(text)])
 
 
 def _validate(name: str, source: TaskSource) -> Validation:

@@ -12,6 +12,7 @@ from toolenv.metrics.comparison import QUANTITIES, Comparison, Matching, Quantit
 from toolenv.metrics.paired_coverage import WITHHELD, Played, covered_comparison
 from toolenv.report.collect import Group, Pair, Run, collect, differing
 from toolenv.report.format import difference_cell, p_value
+from toolenv.report.notes import ACCURACY_LEGEND
 from toolenv.report.safe import safe_line
 from toolenv.report.serial_more import comparison_to_json, matching_to_json
 from toolenv.report.terminal import TOLD, estimate_text, lines_of, plain_table
@@ -193,6 +194,8 @@ def _notes(row: ComparisonRow) -> Iterator[str]:
     withheld = [one.title for one in QUANTITIES if _is_withheld(row, one)]
     if withheld:
         yield f"{', '.join(withheld)}: {WITHHELD}"
+    if {"sr", "accuracy"} <= row.quantities.keys():
+        yield ACCURACY_LEGEND
     if matching.other_seeds:
         yield f"{matching.other_seeds:,} of the pairs were played with different seeds"
     if row.differing:

@@ -32,7 +32,8 @@ class FittedTable(Table):
             yield self
             return
         first, *others = self.columns
-        room = options.max_width - 2 * EDGE - _needed(first, console, options)
+        # Nothing stands behind the last column, so that there is one gap less than there are columns.
+        room = options.max_width - 2 * EDGE + GAP - _needed(first, console, options)
         while True:
             taken: list[Column] = []
             left = room

@@ -24,6 +24,17 @@ AGENT_ERROR_STAYS = (
 
 CAPTION = "95% intervals. FCR and false stops are read together. Token costs (TC): infeasible tasks only."
 
+ACCURACY_LEGEND = (
+    "Accuracy is above SR where a final message holds the right answer although required steps are missing: "
+    "it takes either, SR asks for both (docs/metrics.md, Accuracy and SR)."
+)
+
+
+def caption(rows: Sequence[Row]) -> str:
+    """What stands below the tables of metrics; where they show accuracy beside SR, how the two differ."""
+    tells_apart = any(row.metrics[name].n for row in rows for name in ("accuracy", "accuracy_exposed"))
+    return f"{CAPTION} {ACCURACY_LEGEND}" if tells_apart else CAPTION
+
 
 def notes(rows: Sequence[Row]) -> list[str]:
     """The notes to a table: row by row, then what the flags say of each environment's tasks."""

@@ -18,7 +18,7 @@ from toolenv.report.build import Report
 from toolenv.report.degradation import degradation_notes
 from toolenv.report.format import cell, difference_cell, p_value
 from toolenv.report.groups import GroupRow
-from toolenv.report.notes import CAPTION, notes
+from toolenv.report.notes import caption, notes
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_text
 from toolenv.report.tables import shown_in_groups
@@ -83,7 +83,7 @@ def render_page(
         outcome_names=list(rows[0].outcomes) if rows else [],
         notes=notes(rows),
         wrong=list(trouble_lines(rows)),
-        caption=CAPTION,
+        caption=caption(rows),
         floor=round(100 * COVERAGE_FLOOR),
         cell=cell,
         difference_cell=difference_cell,

@@ -11,6 +11,7 @@ from toolenv.report.build import Report
 from toolenv.report.degradation import Degradation, degradation_notes
 from toolenv.report.format import difference_cell, p_value
 from toolenv.report.groups import GroupRow
+from toolenv.report.notes import ACCURACY_LEGEND
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
 from toolenv.report.terminal import estimate_text, lines_of, plain_table, safe_name
@@ -34,6 +35,8 @@ def render_more(report: Report) -> Group:
     parts += [Text(f"• {safe_line(note, 1000)}") for note in degradation_notes(report.degradation)]
     for name, rows in report.by.items():
         parts += _group_tables(name, rows)
+    if any(one.metrics["accuracy"].n for rows in report.by.values() for one in rows):
+        parts.append(Text(f"{ACCURACY_LEGEND}\n", style="dim"))
     return Group(*parts)
 
 

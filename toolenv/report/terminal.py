@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from toolenv.metrics.registry import Kind, Metric, TableName, catalogue
 from toolenv.metrics.stats import Estimate
 from toolenv.report.format import Cell, cell
-from toolenv.report.notes import CAPTION, notes
+from toolenv.report.notes import caption, notes
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
 from toolenv.report.troubles import render_troubles
@@ -55,7 +55,7 @@ def render_rows(rows: Sequence[Row]) -> Group:
     lines = [Text(f"• {safe_line(note, 1000)}") for note in notes(rows)]
     wrong = render_troubles(rows)
     below = [_counts_table(rows), *([] if wrong is None else [wrong])]
-    return Group(*tables, Text(CAPTION + "\n", style="dim"), *below, *lines)
+    return Group(*tables, Text(caption(rows) + "\n", style="dim"), *below, *lines)
 
 
 def _metrics_tables(env: str, rows: Sequence[Row]) -> Iterator[Table]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.fake_server import FakeServer, completion, error
 from tests.toolenv.cli.command import CLEAN, INFEASIBLE, MIXED, Command, Ended, environment, spawned
+from toolenv.errors import UsageError
 from toolenv.runner.reading import EPISODES_FILE, read_episodes
 
 RUN = ("run", CLEAN, "--agent", "noop")
@@ -182,6 +184,20 @@ def test_no_agent_runs_before_all_of_them_are_checked(toolenv: Command, place: P
     ended = toolenv(*RUN, "--agent", "random", "--limit", 1, "--out", "all")
     assert "all/random already holds a run" in ended.err
     assert not (place / "all" / "noop").exists()
+
+
+def test_a_runner_that_cannot_start_leaves_nothing_behind(
+    toolenv: Command, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_cluster(*_: Any) -> Any:
+        raise UsageError("no Ray cluster answers")
+
+    command = (*RUN, "--limit", 1, "--out", "x")
+    with monkeypatch.context() as broken:
+        broken.setattr("toolenv.cli.execute.run_at", no_cluster)
+        ended = toolenv(*command)
+    assert_refused(ended, ["no Ray cluster answers"], place)
+    assert toolenv(*command).code == 0, "the same command again needs no --resume"
 
 
 def test_an_absent_server_is_found_out_before_any_episode(toolenv: Command, place: Path) -> None:

@@ -33,7 +33,9 @@ def test_the_ids_are_in_the_header_and_in_the_json(toolenv: Command, place: Path
 
 
 def test_envs_lists_what_is_left_out(toolenv: Command) -> None:
-    assert TOLD in " ".join(toolenv("envs").out.split())
+    assert f"• {TOLD}" in toolenv("envs", INFEASIBLE).out.splitlines()
+    (hint,) = [line for line in toolenv("envs").out.splitlines() if "fewer tasks than the suite" in line]
+    assert hint.endswith("why: toolenv envs 'ToolFeas/APIBank-*-v0'")
     rows = {row["id"]: row for row in json.loads(toolenv("envs", "--json").out)["envs"]}
     assert (rows[INFEASIBLE]["tasks"], rows[INFEASIBLE]["of"]) == (1451, 1453)
     assert rows[INFEASIBLE]["left_out"] == {REASON: 2}

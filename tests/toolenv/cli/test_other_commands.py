@@ -72,6 +72,31 @@ def test_the_table_of_ids(toolenv: Command) -> None:
     assert all(name in ended.out for name in (CLEAN, INFEASIBLE, MIXED, "1453"))
 
 
+@pytest.mark.parametrize("columns", ["40", "80", "200"])
+def test_each_id_is_on_one_line_that_fits_80_columns_with_all_that_is_told_of_it(
+    toolenv: Command, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    lines = toolenv("envs").out.splitlines()
+    rows = [line.split() for line in lines if line.startswith(" ToolFeas/")]
+    assert [row[0] for row in rows] == list(envs_registry.env_ids())
+    assert ["ToolFeas/BFCL-infeasible-v0", "1451", "1-36", "100%", "200"] in rows
+    assert max(len(line.rstrip()) for line in lines if not line.startswith("•")) <= 80
+
+
+def test_ids_and_patterns_choose_what_is_listed(toolenv: Command) -> None:
+    found = json.loads(toolenv("envs", "ToolFeas/BFCL-[cm]*", INFEASIBLE, "--json").out)["envs"]
+    assert [row["id"] for row in found] == [CLEAN, MIXED, INFEASIBLE]
+
+
+def test_absent_data_is_told_once_a_suite(tmp_path: Path) -> None:
+    env = environment(TOOLENV_DATA=str(tmp_path / "nothing"))
+    ended = spawned("envs", cwd=tmp_path, env=env)
+    assert [row for row in ended.out.splitlines() if row.split()[:2] == [CLEAN, "absent"]]
+    (told,) = [line for line in ended.out.splitlines() if line.startswith("• BFCL is absent: ")]
+    assert "toolenv data pull bfcl" in told
+
+
 def test_ids_without_data_are_listed_with_the_command_that_fetches_it(tmp_path: Path) -> None:
     env = environment(TOOLENV_DATA=str(tmp_path / "nothing"))
     ended = spawned("envs", "--json", cwd=tmp_path, env=env)
@@ -201,10 +226,10 @@ def test_quickstart(toolenv: Command, place: Path) -> None:
     command = ("quickstart", "--limit", 2, "--out", "runs", "--html", "page.html")
     first = toolenv(*command)
     assert first.code == 0
-    assert first.out.endswith("Page: page.html   Runs: runs\n")
+    assert first.out.endswith("All tables: page.html, or: toolenv report runs\n")
+    assert len(first.out.splitlines()) < 50, "little more than a screen"
     assert all(agent in first.out for agent in (*AGENTS, "recovery", "naive"))
-    assert "and the FCR under label errors: toolenv report runs\n" in first.out
-    assert first.out.index("ToolFeas/Workflows-hazard-v0") < first.out.index("ToolFeas/BFCL-clean-v0")
+    assert first.out.index("Workflows: ") < first.out.index("BFCL: ")
     assert len(list((place / "runs").iterdir())) == RUNS
     page = (place / "page.html").read_text(encoding="utf-8")
     assert all(f"ToolFeas/{suite} (pooled)" in page for suite in ("Workflows", "BFCL"))
@@ -227,8 +252,8 @@ def test_quickstart_without_any_network(tmp_path: Path) -> None:
         env = environment(**offline)
         ended = spawned("quickstart", "--limit", 9, cwd=tmp_path, env=env)
     assert ended.code == 0, ended.err
-    *tables, left_out, _, last = ended.out.splitlines()
-    assert last == "Page: runs/quickstart/report.html   Runs: runs/quickstart"
+    *tables, left_out, last = ended.out.splitlines()
+    assert last == "All tables: runs/quickstart/report.html, or: toolenv report runs/quickstart"
     assert left_out.startswith(
         "BFCL is left out, for its data cannot be had: pip could not download bfcl-eval"
     )

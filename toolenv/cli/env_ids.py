@@ -1,0 +1,85 @@
+"""Environment ids on the command line, plain or as patterns: the one place that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Annotated, TypeAlias
+
+import typer
+
+import envs_registry
+from toolenv.errors import UnknownNameError, UsageError
+
+Envs: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="ENV…", help="Environment ids, or patterns such as 'ToolFeas/BFCL-*'; see: toolenv envs"
+    ),
+]
+SomeEnvs: TypeAlias = Annotated[
+    list[str] | None, typer.Argument(metavar="ENV…", help="Environment ids or patterns; all without any.")
+]
+OneEnv: TypeAlias = Annotated[
+    str, typer.Argument(metavar="ENV", help="Environment id, or a pattern of one; see: toolenv envs")
+]
+
+_SIGNS = "*?["
+_SHOWN = 3
+"""How many of the ids that a pattern matches an error names."""
+
+
+def env_names(given: Iterable[str]) -> tuple[str, ...]:
+    """The ids given or matched by patterns (``*``, ``?``, ``[…]``), in plain form, each once, in order.
+
+    Raises:
+        UnknownNameError: there is no such id, or no id of that pattern; the nearest are named.
+    """
+    return tuple(dict.fromkeys(name for text in given for name in _matched(text)))
+
+
+def env_name(text: str) -> str:
+    """The one id given or matched by a pattern, in plain form.
+
+    Raises:
+        UnknownNameError: see :func:`env_names`.
+        UsageError: the pattern matches several.
+    """
+    names = _matched(text)
+    if len(names) > 1:
+        some = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+        raise UsageError(f"{text} matches {len(names)} environment ids ({some}); give one")
+    return names[0]
+
+
+def env_of(text: str, condition: str, why: str) -> str:
+    """The one id given, in plain form, where a command is about one condition.
+
+    Args:
+        text: an id, or a pattern.
+        condition: the condition that it has to have.
+        why: what is said of an id of another condition, e.g. ``"people verify “infeasible” labels"``.
+
+    Raises:
+        UnknownNameError: see :func:`env_names`.
+        UsageError: it has another condition; the id that has this one is named.
+    """
+    name = env_name(text)
+    parts = envs_registry.parse_env_id(name)
+    if parts["condition"] != condition:
+        near = envs_registry.env_id(parts["suite"], condition)
+        raise UsageError(f"{name}: {why}; did you mean {near}?")
+    return name
+
+
+def _matched(text: str) -> Sequence[str]:
+    plain = text.removeprefix("toolenv:")
+    if not any(sign in plain for sign in _SIGNS):
+        envs_registry.parse_env_id(text)
+        return [plain]
+    known = envs_registry.env_ids()
+    found = [name for name in known if fnmatchcase(name, plain)]
+    if not found:
+        patterns = (envs_registry.env_id(suite, "*") for suite in envs_registry.suites())
+        raise UnknownNameError("environment id", text, [*patterns, *known])
+    return found
