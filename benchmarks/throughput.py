@@ -74,37 +74,67 @@ class Kept:
         return self.rate / self.ideal
 
 
-def throughput(place: Workplace, base_url: str, length: int, seconds: float = SECONDS) -> Kept:
+class Server:
+    """A server in a process of its own.
+
+    Attributes:
+        base_url: where it is.
+    """
+
+    def __init__(self, base_url: str, line: Connection) -> None:
+        self.base_url, self._line = base_url, line
+
+    def answered(self) -> int:
+        """How many requests it has answered so far."""
+        self._line.send(None)
+        return int(self._line.recv())
+
+
+class Measurement:
+    """What a server answers from now on, and what that takes here."""
+
+    def __init__(self, server: Server, concurrency: int) -> None:
+        self._server, self._ideal = server, concurrency / LATENCY
+        self._begun, self._cpu, self._answered = time.perf_counter(), _cpu(), server.answered()
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been."""
+        return time.perf_counter() - self._begun
+
+    def kept(self) -> Kept:
+        """What came of it up to now."""
+        count = self._server.answered() - self._answered
+        return Kept(count / self.seconds, self._ideal, 1e6 * (_cpu() - self._cpu) / count)
+
+
+def throughput(place: Workplace, server: Server, length: int, seconds: float = SECONDS) -> Kept:
     """Run episodes of so many requests each for about so long, after a warm-up."""
-    make_policy = partial(_make_policy, base_url, length)
-    ideal = place.concurrency / LATENCY
-    wanted = int(ideal * seconds)
-    jobs = _jobs(4 * place.concurrency + wanted // length)
-    episodes = run_at(place, jobs, make_policy(), make_policy, {})
+    make_policy = partial(_make_policy, server.base_url, length)
+    at_best = int(place.concurrency / LATENCY * seconds) // length
+    episodes = run_at(place, _jobs(4 * place.concurrency + at_best), make_policy(), make_policy, {})
     for _ in range(2 * place.concurrency):
         next(episodes)
-    begun, cpu, count = time.perf_counter(), _cpu(), 0
+    measurement = Measurement(server, place.concurrency)
     for one in episodes:
         assert one.episode.valid, one.episode.error
         assert one.episode.turns == length
-        count += length
-        if count >= wanted:  # what is in flight at the end is no measure of anything
+        if measurement.seconds > seconds:
             break
-    took, spent = time.perf_counter() - begun, _cpu() - cpu
+    kept = measurement.kept()
     for _ in episodes:
         pass
-    return Kept(count / took, ideal, 1e6 * spent / count)
+    return kept
 
 
-def without_episodes(base_url: str, concurrency: int, seconds: float = SECONDS) -> Kept:
+def without_episodes(server: Server, concurrency: int, seconds: float = SECONDS) -> Kept:
     """Send an episode's first request as often as that goes, and do nothing else."""
-    policy = ChatPolicy(ChatSettings(model=f"{MODEL}-1", base_url=base_url))
+    policy = ChatPolicy(ChatSettings(model=f"{MODEL}-1", base_url=server.base_url))
     observation, _ = gymnasium.make(ENV).reset(seed=0)
     body = json.dumps(policy.request(observation), separators=(",", ":")).encode()
     headers = ["Content-Type: application/json", "Authorization: Bearer none"]
-    exchange = Exchange(Transport(), f"{base_url}/chat/completions", headers, body, seconds=60.0)
-    reactor, ideal = Reactor(), concurrency / LATENCY
-    wanted, count = int(ideal * seconds), 0
+    exchange = Exchange(Transport(), f"{server.base_url}/chat/completions", headers, body, seconds=60.0)
+    reactor, count = Reactor(), 0
 
     def again(came: Response | TransportError) -> None:
         nonlocal count
@@ -116,12 +146,12 @@ def without_episodes(base_url: str, concurrency: int, seconds: float = SECONDS) 
         reactor.send(exchange, again)
     while count < 2 * concurrency:
         reactor.run()
-    begun, cpu, count = time.perf_counter(), _cpu(), 0
-    while count < wanted:
+    measurement = Measurement(server, concurrency)
+    while measurement.seconds < seconds:
         reactor.run()
-    took, spent = time.perf_counter() - begun, _cpu() - cpu
+    kept = measurement.kept()
     reactor.close()
-    return Kept(count / took, ideal, 1e6 * spent / count)
+    return kept
 
 
 def measure(
@@ -140,7 +170,7 @@ def measure(
         ray: whether to measure an actor for each processor, too.
     """
     processors = os.cpu_count() or 1
-    with serving() as base_url:
+    with serving() as server:
         for length, concurrency in product(lengths, concurrencies):
             places = {
                 "one process": Workplace("local", concurrency),
@@ -149,10 +179,10 @@ def measure(
             if ray:
                 places[f"{processors} Ray actors"] = Workplace("ray", concurrency, Cluster(actors=processors))
             for name, place in places.items():
-                tried = (throughput(place, base_url, length) for _ in range(rounds))
+                tried = (throughput(place, server, length) for _ in range(rounds))
                 _show(f"{length} requests an episode, {concurrency:3d} at a time, {name}", tried)
         for concurrency in concurrencies:
-            tried = (without_episodes(base_url, concurrency) for _ in range(rounds))
+            tried = (without_episodes(server, concurrency) for _ in range(rounds))
             _show(f"requests without episodes, {concurrency:3d} at a time, one process", tried)
 
 
@@ -187,14 +217,14 @@ def _cpu() -> float:
 
 
 @contextmanager
-def serving() -> Iterator[str]:
-    """The base URL of a server of fixed latency in a process of its own."""
+def serving() -> Iterator[Server]:
+    """A server of fixed latency."""
     here, there = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(target=_serve, args=(there,), daemon=True)
     process.start()
     os.nice(BEHIND)
     try:
-        yield f"http://127.0.0.1:{here.recv()}/v1"
+        yield Server(f"http://127.0.0.1:{here.recv()}/v1", here)
     finally:
         process.terminate()
         process.join()
@@ -206,24 +236,32 @@ def _serve(told: Connection) -> None:
     told.send(listening.getsockname()[1])
     poll, connections = select.epoll(), dict[int, _Connection]()
     poll.register(listening, select.EPOLLIN)
+    poll.register(told, select.EPOLLIN)
+    answered = 0
     due: deque[tuple[float, socket.socket, bytes]] = deque()
     while True:
-        for number, _ in poll.poll(max(0.0, due[0][0] - time.monotonic()) if due else None):
-            if number == listening.fileno():
+        now = time.monotonic()
+        for number, _ in poll.poll(max(0.0, due[0][0] - now) if due else None):
+            connection = connections.get(number)
+            if connection is not None:
+                request = connection.received()
+                if request:
+                    due.append((time.monotonic() + LATENCY - EARLY, connection.peer, _answer_to(request)))
+                elif request is None:
+                    connections.pop(number).peer.close()
+            elif number == listening.fileno():
                 peer, _ = listening.accept()
                 poll.register(peer, select.EPOLLIN)
                 connections[peer.fileno()] = _Connection(peer)
-                continue
-            request = connections[number].received()
-            if request is None:
-                connections.pop(number).peer.close()
-            elif request:
-                moment = time.monotonic() + LATENCY - EARLY
-                due.append((moment, connections[number].peer, _answer_to(request)))
-        while due and due[0][0] <= time.monotonic():
+            else:
+                told.recv()
+                told.send(answered)
+        now = time.monotonic()
+        while due and due[0][0] <= now:
             _, peer, answer = due.popleft()
             with suppress(OSError):  # it went away, as at the end of a measurement
                 peer.send(answer)
+                answered += 1
 
 
 class _Connection:
@@ -233,11 +271,12 @@ class _Connection:
     def received(self) -> bytes | None:
         """A whole request; empty if it is not there yet, ``None`` if the client has gone."""
         try:
-            self.parts += (new := self.peer.recv(1 << 16))
+            new = self.peer.recv(1 << 16)
         except OSError:
             new = b""
         if not new:
             return None
+        self.parts += new
         end = self.parts.find(b"\r\n\r\n")
         if end < 0:
             return b""
@@ -273,7 +312,7 @@ _LAST = _answer({"content": "Done."}, "stop")
 def _answer_to(request: bytes) -> bytes:
     """A call of the first tool until the last request of an episode; read without a parser, which costs."""
     length = int(_between(request, request.find(b'"model":"'), b"-"))
-    if request.count(b'"role":"tool"') + 1 >= length:
+    if length == 1 or request.count(b'"role":"tool"') + 1 >= length:
         return _LAST
     return _calling(_between(request, request.rfind(b'"function":{"name":"'), b'"name":"'))
 

@@ -48,7 +48,7 @@ SUPPORT = (
 
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("read_only",),
+    ("pickling", "read_only"),
     ("types",),
     SUPPORT,
     ("task",),

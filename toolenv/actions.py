@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
-from toolenv.errors import UsageError
+from toolenv.errors import NoActionError
 from toolenv.types import NO_TOKENS, Action, Malformed, Message, Stop, ToolCall, ToolCalls, Usage
 
 _CALL_TEXTS = ("name", "id", "problem")
@@ -24,11 +24,11 @@ def check_action(action: object, giver: str) -> Action:
     """``action``, if it is one.
 
     Raises:
-        UsageError: it is not; the message names who gave it and which part is wrong.
+        NoActionError: it is not.
     """
     problem = problem_of(action)
     if problem:
-        raise UsageError(f"{giver} gave no action: {problem}")
+        raise NoActionError(giver, problem)
     return action  # type: ignore[return-value]
 
 

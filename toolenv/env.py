@@ -10,7 +10,7 @@ import numpy
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 
-from toolenv.actions import check_action, problem_of
+from toolenv.actions import check_action
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.judge import judge
 from toolenv.live import LiveEpisode
@@ -134,8 +134,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         live = self._current()
         if live.ending != "running":
             raise ResetNeeded("the episode is over: call reset() before step()")
-        if problem_of(action):
-            check_action(action, "the caller of step()")  # raises
+        check_action(action, "the caller of step()")
         live.take(action)
         if live.ending == "running":
             return live.observe(), 0.0, False, False, {}

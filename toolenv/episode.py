@@ -12,6 +12,7 @@ from toolenv.errors import DataCorruptError
 from toolenv.facts.exposure import Exposure
 from toolenv.facts.reaction import Reaction, shared_reaction
 from toolenv.facts.task_facts import UNKNOWN_TASK, TaskFacts, shared_task_facts
+from toolenv.pickling import quickly_pickled
 from toolenv.trouble import NO_TROUBLE, Trouble
 from toolenv.types import Label
 
@@ -35,6 +36,7 @@ class RoleTokens(NamedTuple):
         return self.input_tokens + self.output_tokens
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class Episode:
     """One finished episode, without its trace; small enough to hold millions.

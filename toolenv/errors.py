@@ -5,7 +5,8 @@
     ToolEnvError
     ├── UsageError              the caller's mistake; names the value and the nearest good one
     │   ├── UnknownNameError    an id, subset, task, agent or keyword that does not exist
-    │   └── SchemaError         a tool schema or function signature that cannot be used
+    │   ├── SchemaError         a tool schema or function signature that cannot be used
+    │   └── NoActionError       what a policy, or the caller of step(), gave is no action
     ├── DataError               data on disk
     │   ├── DataMissingError    absent; the message holds the command that fetches it
     │   └── DataCorruptError    present, but not what the manifest says
@@ -96,6 +97,22 @@ class UnknownNameError(UsageError):
 
 class SchemaError(UsageError):
     """A tool's schema or signature cannot be turned into JSON Schema."""
+
+
+class NoActionError(UsageError):
+    """What was given is no action.
+
+    Args:
+        giver: who gave it.
+        problem: which part of it is wrong, and how.
+    """
+
+    def __init__(self, giver: str, problem: str) -> None:
+        super().__init__(f"{giver} gave no action: {problem}")
+        self.giver, self.problem = giver, problem
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NoActionError, (self.giver, self.problem)
 
 
 class DataError(ToolEnvError):

@@ -97,20 +97,28 @@ class _Copier:
         kind = type(value)
         if kind is str:
             return self._text(value)
-        if kind is bool or value is None:
-            return self._counted(value)
-        if kind is int:
-            return self._counted(_bounded(value))
-        if kind is float:
-            return self._counted(_finite(value))
         if kind is dict:
             return self._object(value, depth)
         if kind is list or kind is tuple:
             return self._array(value, depth)
+        if kind is bool or value is None:
+            self._spend(1)
+            return value
+        if kind is int or kind is float:
+            return self._number(value)
         return self._unusual(value, depth)
 
+    def _number(self, value: int | float) -> int | float:
+        self._spend(1)
+        if isinstance(value, int):
+            if value.bit_length() > MAX_INTEGER_BITS:
+                raise UnusableValueError(f"an integer of more than {MAX_INTEGER_BITS} bits")
+        elif not math.isfinite(value):
+            raise UnusableValueError(f"{value} is no JSON number")
+        return value
+
     def _text(self, value: str) -> str:
-        self._counted(value, len(value))
+        self._spend(len(value))
         if value.isascii():
             return value
         mended = mend_surrogates(value)
@@ -118,26 +126,27 @@ class _Copier:
             self.changed = True
         return mended
 
-    def _counted(self, value: Any, size: int = 1) -> Any:
-        self.room -= size
-        if self.room < 0:
-            raise UnusableValueError(f"longer than {MAX_SIZE} characters in all")
-        return value
-
     def _object(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         self._enter(depth)
         copy: dict[str, Any] = {}
         for key, item in value.items():
-            if type(key) is str and type(item) is str and key.isascii() and item.isascii():
-                self.room -= len(key) + len(
-                    item
-                )  # most of all that comes; there is room for it, or see below
-                copy[key] = item
+            if (
+                type(key) is str and key.isascii()
+            ):  # as are nearly all, and nearly all items are of these kinds
+                self.room -= len(key)
+                kind = type(item)
+                if kind is str and item.isascii():
+                    self.room -= len(item)
+                    copy[key] = item
+                elif kind is dict:
+                    copy[key] = self._object(item, depth + 1)
+                else:
+                    copy[key] = self.copy(item, depth + 1)
                 continue
             if not isinstance(key, str):
                 raise UnusableValueError(f"a key of type {type(key).__name__}; keys are texts")
             copy[self._text(str.__str__(key))] = self.copy(item, depth + 1)
-        self._counted(None, 0)
+        self._spend(0)
         return copy
 
     def _array(self, value: list[Any] | tuple[Any, ...], depth: int) -> list[Any]:
@@ -145,32 +154,25 @@ class _Copier:
         return [self.copy(item, depth + 1) for item in value]
 
     def _enter(self, depth: int) -> None:
-        self._counted(None)
+        self._spend(1)
         if depth >= MAX_DEPTH:
             raise UnusableValueError(f"nested more than {MAX_DEPTH} levels deep")
+
+    def _spend(self, size: int) -> None:
+        self.room -= size
+        if self.room < 0:
+            raise UnusableValueError(f"longer than {MAX_SIZE} characters in all")
 
     def _unusual(self, value: Any, depth: int) -> Any:
         """Subclasses of JSON's own types, and other mappings; nothing else."""
         if isinstance(value, str):
             return self._text(str.__str__(value))
         if isinstance(value, int):
-            return self._counted(_bounded(int(value)))
+            return self._number(int(value))
         if isinstance(value, float):
-            return self._counted(_finite(float(value)))
+            return self._number(float(value))
         if isinstance(value, Mapping):
             return self._object(value, depth)
         if isinstance(value, (list, tuple)):
             return self._array(value, depth)
         raise UnusableValueError(f"{type(value).__name__} is no JSON type")
-
-
-def _bounded(value: int) -> int:
-    if value.bit_length() > MAX_INTEGER_BITS:
-        raise UnusableValueError(f"an integer of more than {MAX_INTEGER_BITS} bits")
-    return value
-
-
-def _finite(value: float) -> float:
-    if not math.isfinite(value):
-        raise UnusableValueError(f"{value} is no JSON number")
-    return value

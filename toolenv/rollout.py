@@ -9,17 +9,24 @@ from typing import Any, cast
 
 import gymnasium
 
-from toolenv.actions import check_action
 from toolenv.deliberation import conclude, deliberation, opening
 from toolenv.env import ToolEnv
 from toolenv.episode import Episode, RoleTokens
-from toolenv.errors import ContextWindowError, DeadlineError, ReplayError, ServerError, UsageError
+from toolenv.errors import (
+    ContextWindowError,
+    DeadlineError,
+    NoActionError,
+    ReplayError,
+    ServerError,
+    UsageError,
+)
 from toolenv.facts.exposure import exposure
 from toolenv.facts.reaction import reaction
 from toolenv.facts.roles import role_usage
 from toolenv.facts.task_facts import task_facts
 from toolenv.judge import Verdict
 from toolenv.ledger import AGENT
+from toolenv.pickling import quickly_pickled
 from toolenv.policy import Answer, Ask, Policy, PolicyFunction, as_policy
 from toolenv.task import Task
 from toolenv.trace import Ending, Trace
@@ -27,6 +34,7 @@ from toolenv.trouble import Trouble, trouble_of
 from toolenv.types import Action, Observation
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class Rollout:
     """One finished episode: its record and its trace."""
@@ -86,7 +94,7 @@ def play(
         observation, _ = env.reset(seed=seed, options=None if task_id is None else {"task_id": task_id})
     except (ServerError, ReplayError) as error:  # of what comes before the first decision
         info = _abort(tool_env, error)
-    begun, memory, giver = False, None, f"policy {policy.name!r}"
+    begun, memory = False, None
     while "verdict" not in info:
         try:
             if not begun:
@@ -99,7 +107,10 @@ def play(
         except Exception as error:
             info = _abort(tool_env, error)
             break
-        observation, _, _, _, info = env.step(check_action(action, giver))
+        try:
+            observation, _, _, _, info = env.step(action)
+        except NoActionError as error:
+            raise NoActionError(f"policy {policy.name!r}", error.problem) from error
     name = env_id or (env.spec.id if env.spec is not None else "")
     trace = tool_env.trace
     verdict = Verdict(**info["verdict"])

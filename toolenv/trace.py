@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from toolenv.errors import DataCorruptError
+from toolenv.pickling import quickly_pickled
 from toolenv.seeding import mix
 from toolenv.trouble import NO_TROUBLE, Trouble
 from toolenv.types import (
@@ -76,6 +77,7 @@ class Continuation(NamedTuple):
     decisions: int
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class Trace:
     """One episode.

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, get_args
 
+from toolenv.pickling import quickly_pickled
 from toolenv.types import Usage
 
 Kind: TypeAlias = Literal["agent", "environment", "server", "budget"]
@@ -102,6 +103,7 @@ def within(outer: str, inner: str) -> str:
     return f"{outer}/{inner}" if outer and inner else outer or inner
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class Trouble:
     """What went wrong around one episode.

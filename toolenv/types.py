@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from toolenv.pickling import quickly_pickled
 from toolenv.read_only import frozen, thawed
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
@@ -51,6 +52,7 @@ class ToolSpec:
         return {"type": "function", "function": function}
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call of a tool.
@@ -69,6 +71,7 @@ class ToolCall:
     problem: str = ""
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of the generations behind one action, failed attempts included.
@@ -151,6 +154,7 @@ NO_TOKENS = Usage(input_tokens=0, output_tokens=0, generations=0)
 """The usage of a policy that asks no model: known to be nothing."""
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class ToolCalls:
     """One decision: call one or several tools together. Every call gets exactly one reply.
@@ -165,6 +169,7 @@ class ToolCalls:
     raw: Any = field(default=None, compare=False, kw_only=True)
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class Message:
     """One decision: words without a call. The final answer, or the end of a user turn."""
@@ -174,6 +179,7 @@ class Message:
     raw: Any = field(default=None, compare=False, kw_only=True)
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class Stop:
     """One decision: the claim that the task cannot be done with the tools offered.
@@ -189,6 +195,7 @@ class Stop:
     raw: Any = field(default=None, compare=False, kw_only=True)
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class Malformed:
     """One decision that is none: output that could not be read as a call, a message or a stop.

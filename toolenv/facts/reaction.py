@@ -23,6 +23,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from toolenv.facts.task_facts import MOST_SHARED
+from toolenv.pickling import quickly_pickled
 from toolenv.trace import Step, Trace
 from toolenv.types import Message, ToolCalls, ToolResult
 
@@ -34,6 +35,7 @@ FirstAction: TypeAlias = Literal["none", "retry", "switch", "other", "stop"]
 _DELIBERATE = frozenset({"stop", "message", "terminal_tool"})
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class Reaction:
     """What followed the first failed call.

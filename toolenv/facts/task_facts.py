@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from toolenv.pickling import quickly_pickled
 from toolenv.task import Task
 from toolenv.types import ToolCall, ToolCalls
 
@@ -12,6 +13,7 @@ MOST_SHARED = 4096
 """Different facts of which each is kept once, however many episodes have them."""
 
 
+@quickly_pickled
 @dataclass(frozen=True, slots=True)
 class TaskFacts:
     """What is known of a task; empty or ``None`` where its suite does not say.

@@ -209,7 +209,7 @@ class _Transfers:
                 self._end(curl, None)
             for curl, code, words in ill:
                 self._end(curl, (code, words))
-            if not well and not ill:
+            if not self.begun:
                 return
 
     def close(self) -> None:

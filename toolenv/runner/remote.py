@@ -18,8 +18,9 @@ from toolenv.runner.plan import Job
 from toolenv.runner.worker import Played
 
 MOST_AHEAD = 64
-"""Jobs a worker has beside those it is playing, at most. It has twice as many as it handed in last: enough
-until the next call, and few where episodes are long: none should wait at one worker while another is idle."""
+"""Jobs a worker has beside those it is playing, at most. It has twice as many as it handed in at a time of
+late: enough until the next call, also where episodes end together that began together; and few where episodes
+are long, for none should wait at one worker while another is idle."""
 
 CALLS = 2
 """Calls that a worker has at a time: while one is taken in here, the next one is worked on there."""
@@ -107,7 +108,7 @@ class _Hands:
         for one in rollouts:
             del self.jobs[one.episode.key]
         self.most = self.most if self.jobs else None
-        self.ahead = min(MOST_AHEAD, 2 * max(1, len(rollouts)))
+        self.ahead = min(MOST_AHEAD, max(2 * len(rollouts), self.ahead - 1, 2))
 
 
 class _Run:

@@ -19,7 +19,7 @@ from toolenv.runner.conduct import CONDUCT, Conduct
 from toolenv.runner.local import run_jobs
 from toolenv.runner.plan import Job
 
-PATIENCE = 0.02
+PATIENCE = 0.01
 """Seconds after which a worker hands in what it has played. Long episodes are thus handed in one by one, and
 of short ones few at a time: those in flight wait while it packs them."""
 
