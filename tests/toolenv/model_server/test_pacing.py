@@ -10,8 +10,11 @@ from typing import TypeVar
 import pytest
 
 from tests.support.clock import FakeClock
+from tests.support.fake_server import MODEL, FakeServer, completion, error, in_order
 from toolenv.errors import UsageError
+from toolenv.model_server import ChatServer
 from toolenv.model_server.backoff import Backoff, share
+from toolenv.model_server.circumstances import Circumstances, under
 from toolenv.model_server.clock import Pause
 from toolenv.model_server.limits import Gate, Gates, Limits, OutOfTimeError
 from toolenv.model_server.reactor import Reactor
@@ -35,6 +38,20 @@ def test_jitter_is_a_function_of_the_request_and_spreads_evenly() -> None:
     # The mean of an even spread over [0.5, 1.0] is 0.75, its standard error here 0.0046.
     assert abs(sum(waits) / 1000 - 0.75) < 0.02
     assert all(0 <= share("x", number) < 1 for number in range(100))
+
+
+def test_trials_that_send_the_same_do_not_come_back_together() -> None:
+    waits = []
+    for seed in (1, 2, 3, 1):
+        clock = FakeClock()
+        with FakeServer(in_order(error(503, "busy"), completion("hi"))) as server:
+            chat = ChatServer(base_url=server.base_url, clock=clock.clock)
+            with under(Circumstances(Gates(clock=clock.clock), seed=seed)):
+                chat.complete({"model": MODEL, "messages": [{"role": "user", "content": "hi"}]})
+            chat.close()
+        waits += clock.sleeps
+    assert len(set(waits)) == 3
+    assert waits[0] == waits[3], "the same seed waits the same"
 
 
 def doing(what: Callable[[], Result]) -> Waiting[Result]:

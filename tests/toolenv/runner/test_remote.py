@@ -11,7 +11,7 @@ import pytest
 
 from tests.toolenv.runner.toy_runs import CLEAN, INFEASIBLE, Payer, plain, play, ten_episodes
 from toolenv import Observation, Rollout
-from toolenv.errors import ToolEnvError, UsageError
+from toolenv.errors import PreflightError, ToolEnvError, UsageError
 from toolenv.runner.given_up import given_up
 from toolenv.runner.plan import Job, RunConfig, plan
 from toolenv.runner.remote import CALLS, MOST_AHEAD, WorkersLost, run_remote
@@ -225,3 +225,32 @@ def test_an_exception_that_cannot_travel_is_told_in_words() -> None:
     failure = played.failure
     assert type(failure) is ToolEnvError
     assert str(failure) == "Unpicklable: this and that"
+
+
+class Loaded(Payer):
+    """Holds a model, which is tried before the first decision."""
+
+    def __init__(self, tried: list[str], fault: str = "") -> None:
+        self.tried, self.fault = tried, fault
+
+    def preflight(self) -> None:
+        self.tried.append("tried")
+        if self.fault:
+            raise PreflightError(self.fault)
+
+    def act_batch(self, observations: Sequence[Observation], memories: Sequence[Any]) -> list[Any]:
+        assert self.tried, "no decision before"
+        return [self.act(*pair) for pair in zip(observations, memories, strict=True)]
+
+
+def test_a_model_is_tried_once_by_each_worker_that_loads_it() -> None:
+    tried: list[str] = []
+    crew = ScriptedCrew(never, places=4, make=lambda: Loaded(tried))
+    assert ordered(run_remote(plan(EVERYTHING)[0], crew, give_up)) == ordered(play(EVERYTHING))
+    assert tried == ["tried"] * crew.size
+
+
+def test_a_model_that_cannot_be_used_ends_the_run_before_an_episode() -> None:
+    crew = ScriptedCrew(never, make=lambda: Loaded([], "the chat template is broken"))
+    with pytest.raises(PreflightError, match="the chat template is broken"):
+        list(run_remote(plan(EVERYTHING)[0], crew, give_up))
