@@ -197,7 +197,7 @@ def need_packages(where: str, names: Iterable[str], extra: str) -> None:
     if absent:
         raise UsageError(
             f"{where}: not installed: {' and '.join(absent)};"
-            f" install what is missing with: pip install '.[{extra}]' in a checkout"
+            f" install what is missing with: pip install -e '.[{extra}]' in a checkout"
         )
 
 

@@ -114,6 +114,8 @@ def _advice(failure: Failure, model: str, listed: tuple[str, ...]) -> str:
 
 
 def _unknown(model: str, listed: tuple[str, ...]) -> str:
+    if model in listed:
+        return f"it lists {model!r} all the same: does it take chat requests for it?"
     near = nearest(model, listed, cutoff=0.4)
     if near:
         return f"unknown model {model!r}: did you mean {' or '.join(repr(one) for one in near)}?"

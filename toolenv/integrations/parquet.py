@@ -92,7 +92,7 @@ def import_pyarrow() -> Any:
         import pyarrow.parquet
     except ImportError as error:
         raise UsageError(
-            f"Parquet needs pyarrow ({error}): pip install '.[parquet]' in a checkout"
+            f"Parquet needs pyarrow ({error}): pip install -e '.[parquet]' in a checkout"
         ) from error
     return pyarrow
 

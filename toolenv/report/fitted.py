@@ -60,4 +60,5 @@ def _needed(column: Column, console: Console, options: ConsoleOptions) -> int:
     cells = (column.header, *column.cells)
     whole = max(Measurement.get(console, wide, cell).maximum for cell in cells)
     folds = not column.no_wrap and column.justify != "right"
-    return GAP + (min(whole, column.min_width or LABEL_WIDTH) if folds else whole)
+    least = column.min_width or 0  # rich keeps a column that wide, whatever is in it
+    return GAP + max(least, min(whole, least or LABEL_WIDTH) if folds else whole)

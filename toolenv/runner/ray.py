@@ -57,7 +57,9 @@ def import_ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise UsageError(f"--runner ray needs ray ({error}): pip install '.[ray]' in a checkout") from error
+        raise UsageError(
+            f"--runner ray needs ray ({error}): pip install -e '.[ray]' in a checkout"
+        ) from error
     return ray
 
 

@@ -140,7 +140,7 @@ def test_without_pyarrow_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     ended = toolenv("export", "kept", "--out", "x.parquet")
     assert ended.code == 2
-    assert "pip install '.[parquet]' in a checkout" in ended.err
+    assert "pip install -e '.[parquet]' in a checkout" in ended.err
 
 
 def test_a_damaged_line_is_named_and_leaves_no_file(kept: Path, toolenv: Command) -> None:

@@ -11,20 +11,21 @@ from toolenv.report.terminal import plain_table
 NUMBERS = ("98.5–100", "72.2–82.9", "n=1,453", "+98.1", "<0.001", "17.5–28.1", "1,085", "0.45×")
 
 
-def printed(width: int) -> list[str]:
+def printed(width: int, agent: str = "a-name-that-is-longer-than-that") -> list[str]:
     table = plain_table("A title")
     table.add_column("agent", overflow="fold", min_width=12)
     for number in range(len(NUMBERS)):
         table.add_column(f"head {number}", justify="right")
-    table.add_row("a-name-that-is-longer-than-that", *NUMBERS)
+    table.add_row(agent, *NUMBERS)
     out = StringIO()
     Console(file=out, width=width).print(table)
     return out.getvalue().splitlines()
 
 
-@pytest.mark.parametrize("width", range(24, 120, 3))
-def test_every_number_is_there_whole_and_once_whatever_the_width(width: int) -> None:
-    lines = printed(width)
+@pytest.mark.parametrize("agent", ["a-name-that-is-longer-than-that", "short"])
+@pytest.mark.parametrize("width", range(24, 120))
+def test_every_number_is_there_whole_and_once_whatever_the_width(width: int, agent: str) -> None:
+    lines = printed(width, agent)
     assert max(map(len, lines)) <= width
     words = [word for line in lines for word in line.split()]
     assert [words.count(number) for number in NUMBERS] == [1] * len(NUMBERS)
