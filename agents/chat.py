@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolenv.errors import UnknownNameError
@@ -38,11 +37,11 @@ class ChatMemory(NamedTuple):
 
     Attributes:
         written: the conversation as it was sent last.
-        reasoning: earlier reasoning by the index of the message it led to; empty where none is sent back.
+        reasoning: earlier reasoning by the index of the message it led to; ``None`` where none is sent back.
     """
 
     written: Written | None = None
-    reasoning: Mapping[int, str] = MappingProxyType({})
+    reasoning: Mapping[int, str] | None = None
 
 
 NOTHING_YET = ChatMemory()
@@ -90,7 +89,7 @@ class ChatPolicy:
         reply = yield from self._server.completing(self._request(observation, written))
         reasoning = before.reasoning
         if self.settings.reasoning_field and (thought := normalise_message(reply.message).get("reasoning")):
-            reasoning = {**reasoning, len(observation.messages): thought}
+            reasoning = {**(reasoning or {}), len(observation.messages): thought}
         action = to_action(
             reply,
             observation.tools,

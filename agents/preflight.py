@@ -8,7 +8,7 @@ from typing import Any
 
 from toolenv.errors import PreflightError, nearest
 from toolenv.model_server import ChatServer, Failure
-from toolenv.types import ChatMessage, Observation, ToolSpec, Usage
+from toolenv.types import NO_TOKENS, ChatMessage, Observation, ToolSpec, Usage
 
 PROBE = Observation(
     messages=(ChatMessage("user", "Reply with the single word: ready"),),
@@ -63,7 +63,7 @@ def preflight(server: ChatServer, model: str, request: Callable[[Observation], M
     """
     kept = server.recall(request(PROBE))
     if kept is not None:  # a run made again from the response cache needs no server
-        return kept.usage
+        return NO_TOKENS
     listed = listed_models(server)
     asked = server.hurried(REQUEST_SECONDS)
     outcome = asked.try_complete(request(PROBE))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Mapping
@@ -14,6 +13,9 @@ from toolenv.errors import UsageError
 from .prompts import PROMPT_VERSION
 
 DEFAULT_MAX_TOKENS = 4096
+LONGEST = 1_000_000
+"""Seconds that a request may take at most: eleven days."""
+
 OWN_KEYS = frozenset({"messages", "model", "n", "stream", "tool_choice", "tools"})
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh"]
 """How much a model reasons: OpenAI's words; a model knows some of them."""
@@ -86,7 +88,7 @@ class ChatSettings:
         _check(bool(self.model.strip()), "model", self.model, "the server's name of a model")
         scheme = self.base_url is None or re.match(r"https?://[^/]", self.base_url)
         _check(bool(scheme), "base_url", self.base_url, 'an address such as "http://127.0.0.1:8000/v1"')
-        _check(math.isfinite(self.timeout) and self.timeout > 0, "timeout", self.timeout, "seconds above 0")
+        _check(0 < self.timeout <= LONGEST, "timeout", self.timeout, f"seconds above 0, at most {LONGEST:,}")
         _check(self.attempts >= 1, "attempts", self.attempts, "at least 1")
         _check(self.max_tokens is None or self.max_tokens >= 1, "max_tokens", self.max_tokens, "at least 1")
         own = sorted(OWN_KEYS & self.extra_body.keys())

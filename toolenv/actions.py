@@ -7,7 +7,17 @@ from operator import attrgetter
 from typing import Any
 
 from toolenv.errors import NoActionError
-from toolenv.types import NO_TOKENS, Action, Malformed, Message, Stop, ToolCall, ToolCalls, Usage
+from toolenv.types import (
+    LARGEST_COUNT,
+    NO_TOKENS,
+    Action,
+    Malformed,
+    Message,
+    Stop,
+    ToolCall,
+    ToolCalls,
+    Usage,
+)
 
 _CALL_TEXTS = ("name", "id", "problem")
 _COUNTS = (
@@ -16,6 +26,8 @@ _COUNTS = (
     "retried_input_tokens",
     "retried_output_tokens",
     "generations",
+    "recalled_input_tokens",
+    "recalled_output_tokens",
 )
 _ALL_COUNTS = attrgetter("input_tokens", "output_tokens", *_COUNTS)
 
@@ -35,18 +47,18 @@ def check_action(action: object, giver: str) -> Action:
 def problem_of(action: object) -> str:
     """What keeps a value from being an action; empty if nothing does."""
     if isinstance(action, ToolCalls):
-        return _problem_of_calls(action) or _problem_of_usage(action.usage)
+        return _problem_of_calls(action) or problem_of_usage(action.usage)
     if isinstance(action, Message):
-        return _problem_of_text("Message.text", action.text) or _problem_of_usage(action.usage)
+        return _problem_of_text("Message.text", action.text) or problem_of_usage(action.usage)
     if isinstance(action, Stop):
         return (
             _problem_of_text("Stop.reason", action.reason)
             or _problem_of_confidence(action.confidence)
-            or _problem_of_usage(action.usage)
+            or problem_of_usage(action.usage)
         )
     if isinstance(action, Malformed):
         texts = _problem_of_text("Malformed.raw", action.raw) or _problem_of_text("Malformed.why", action.why)
-        return texts or _problem_of_usage(action.usage)
+        return texts or problem_of_usage(action.usage)
     return f"{_shown(action)} is none of ToolCalls, Message, Stop, Malformed"
 
 
@@ -85,21 +97,27 @@ def _problem_of_confidence(confidence: object) -> str:
     return f"Stop.confidence is {_shown(confidence)}, not in [0, 1]"
 
 
-def _problem_of_usage(usage: object) -> str:
+def problem_of_usage(usage: object) -> str:
+    """What keeps a value from being a usage or ``None``; empty if nothing does."""
     if usage is None or usage is NO_TOKENS:
         return ""
     if not isinstance(usage, Usage):
         return f"the usage is {_shown(usage)}, no Usage"
     counts = _ALL_COUNTS(usage)
-    if set(map(type, counts)) == {int} and min(counts) >= 0:  # beyond doubt; told faster than what is wrong
+    if type(usage.estimated) is not bool:
+        return f"Usage.estimated is {_shown(usage.estimated)}, no bool"
+    # Beyond doubt; told faster than what is wrong.
+    if set(map(type, counts)) == {int} and min(counts) >= 0 and max(counts) <= LARGEST_COUNT:
         return ""
     for name in ("input_tokens", "output_tokens", *_COUNTS):
         count: Any = getattr(usage, name)
         unknown = count is None and name not in _COUNTS
-        if not unknown and (type(count) is not int or count < 0):
-            return f"Usage.{name} is {_shown(count)}, no whole number of at least 0"
+        if not unknown and not (type(count) is int and 0 <= count <= LARGEST_COUNT):
+            return f"Usage.{name} is {_shown(count)}, no whole number from 0 to {LARGEST_COUNT:,}"
     return ""
 
 
 def _shown(value: object) -> str:
+    if type(value) is int and abs(value) > LARGEST_COUNT:
+        return f"int of {value.bit_length()} bits"  # longer ones cannot be written out
     return f"{type(value).__name__} {value!r:.100}"

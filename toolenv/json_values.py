@@ -130,9 +130,9 @@ class _Copier:
         self._enter(depth)
         copy: dict[str, Any] = {}
         for key, item in value.items():
-            if (
-                type(key) is str and key.isascii()
-            ):  # as are nearly all, and nearly all items are of these kinds
+            if self.room < 0:
+                break
+            if type(key) is str and key.isascii():  # as nearly all are; and most items are texts, too
                 self.room -= len(key)
                 kind = type(item)
                 if kind is str and item.isascii():

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+from toolenv.actions import problem_of_usage
 from toolenv.errors import UsageError
 from toolenv.task import Task
 from toolenv.types import NO_TOKENS, Action, Observation, Usage
@@ -161,10 +162,15 @@ def preflight(of: object) -> Usage:
 
     Raises:
         PreflightError: it cannot be used.
+        UsageError: what it cost is no usage.
     """
     check = getattr(of, "preflight", None)
     cost = check() if callable(check) else None
-    return cost if isinstance(cost, Usage) else NO_TOKENS
+    if not isinstance(cost, Usage):
+        return NO_TOKENS
+    if problem := problem_of_usage(cost):
+        raise UsageError(f"preflight of {getattr(of, 'name', type(of).__name__)!r}: {problem}")
+    return cost
 
 
 _DECIDING = ("act", "act_batch", "submit", "deciding", "deliberate", "begin", "brief", "start")

@@ -9,13 +9,13 @@ from typing import Any, cast
 
 import gymnasium
 
+from toolenv.actions import check_action
 from toolenv.deliberation import conclude, deliberation, opening
 from toolenv.env import ToolEnv
 from toolenv.episode import Episode, RoleTokens
 from toolenv.errors import (
     ContextWindowError,
     DeadlineError,
-    NoActionError,
     ReplayError,
     ServerError,
     UsageError,
@@ -94,7 +94,7 @@ def play(
         observation, _ = env.reset(seed=seed, options=None if task_id is None else {"task_id": task_id})
     except (ServerError, ReplayError) as error:  # of what comes before the first decision
         info = _abort(tool_env, error)
-    begun, memory = False, None
+    begun, memory, giver = False, None, f"policy {policy.name!r}"
     while "verdict" not in info:
         try:
             if not begun:
@@ -107,10 +107,7 @@ def play(
         except Exception as error:
             info = _abort(tool_env, error)
             break
-        try:
-            observation, _, _, _, info = env.step(action)
-        except NoActionError as error:
-            raise NoActionError(f"policy {policy.name!r}", error.problem) from error
+        observation, _, _, _, info = env.step(check_action(action, giver))  # whatever wrappers do to it
     name = env_id or (env.spec.id if env.spec is not None else "")
     trace = tool_env.trace
     verdict = Verdict(**info["verdict"])

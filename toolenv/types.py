@@ -14,6 +14,9 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from toolenv.pickling import quickly_pickled
 from toolenv.read_only import frozen, thawed
 
+LARGEST_COUNT = 2**40
+"""More tokens than any generation has: so many are no count, and a thousand times as many are still exact."""
+
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 Label: TypeAlias = Literal["feasible", "infeasible"]
 ResultKind: TypeAlias = Literal[

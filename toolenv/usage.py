@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from toolenv.types import Usage
+from toolenv.types import LARGEST_COUNT, Usage
 
 
 def normalise_usage(report: Mapping[str, Any] | None) -> Usage:
@@ -103,10 +103,14 @@ def _within(report: Mapping[str, Any], places: tuple[str, ...], name: str) -> in
 
 
 def _count(report: Mapping[str, Any], name: str) -> int | None:
-    """A count; anything else than a whole number from 0 is none."""
+    """A count; anything else than a whole number from 0 to :data:`LARGEST_COUNT` is none."""
     value = report.get(name)
     if value is None:
         return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
+        else None
+    )

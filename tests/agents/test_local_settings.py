@@ -107,7 +107,7 @@ def test_a_name_on_the_hub_is_taken_as_it_is() -> None:
 
 
 def test_an_absent_package_is_named_with_the_command_that_installs_it() -> None:
-    with pytest.raises(UsageError, match=r"not installed: no_such_package; .* pip install '\.\[vllm\]'"):
+    with pytest.raises(UsageError, match=r"not installed: no_such_package; .* pip install -e '\.\[vllm\]'"):
         need_packages("agent vllm:m", ("json", "no_such_package"), "vllm")
 
 
@@ -116,7 +116,7 @@ def test_an_agent_without_its_packages_is_refused(
     agent: str, checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local_settings, "find_spec", lambda name: None)
-    with pytest.raises(UsageError, match=rf"pip install '\.\[{agent}\]'"):
+    with pytest.raises(UsageError, match=rf"pip install -e '\.\[{agent}\]'"):
         make_agent(f"{agent}:{checkpoint}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import selectors
 import sys
@@ -64,13 +65,14 @@ if sys.platform == "linux":
     class PolledSockets:
         """Sockets watched by epoll itself, at half the cost of :mod:`selectors`.
 
-        A socket that rests is left where it is: mostly it is wanted again for the next request. Of one that
-        becomes ready meanwhile, as when the other side closes it, epoll forgets then.
+        A socket that rests is left where it is: mostly it is wanted again for the next request. One that
+        becomes ready meanwhile, as when the other side closes it, is forgotten then.
         """
 
         def __init__(self) -> None:
             self._poll = select.epoll()
             self._wanted: dict[int, int] = {}
+            self._forks = _forks
 
         def watch(self, descriptor: int, wanted: int) -> None:
             """See :class:`Sockets`."""
@@ -82,18 +84,39 @@ if sys.platform == "linux":
 
         def rest(self, descriptor: int) -> None:
             """See :class:`Sockets`."""
-            self._wanted.pop(descriptor, None)
+            known = self._wanted.pop(descriptor, None)
+            if known is not None and self._forks:
+                self._forget(descriptor)
 
         def ready(self, seconds: float | None) -> Iterable[tuple[int, int]]:
             """See :class:`Sockets`."""
+            if self._forks != _forks:
+                self._begin_anew()
             happened = []
             for descriptor, mask in self._poll.poll(seconds):
                 if descriptor in self._wanted:
                     happened.append((descriptor, _EVENTS.get(mask) or _events(mask)))
                 else:
-                    with suppress(OSError):  # closed here, but held open by a process forked before
-                        self._poll.unregister(descriptor)
+                    self._forget(descriptor)
             return happened
+
+        def _forget(self, descriptor: int) -> None:
+            try:
+                self._poll.unregister(descriptor)
+            except OSError:  # closed here, and held by a process that was forked unnoticed
+                self._begin_anew()
+
+        def _begin_anew(self) -> None:
+            """Watch what is wanted, and nothing that rests.
+
+            A forked process holds the files of all sockets. Of one that is closed here epoll would tell for
+            ever, and could not be made to forget it; from now on nothing is left there.
+            """
+            self._forks = _forks
+            self._poll.close()
+            self._poll = select.epoll()
+            for descriptor, mask in self._wanted.items():
+                self._poll.register(descriptor, mask)
 
         def close(self) -> None:
             """See :class:`Sockets`."""
@@ -110,6 +133,13 @@ if sys.platform == "linux":
         """As selectors reads it: what failed or was closed is ready for all."""
         return (READ if mask & ~select.EPOLLOUT else 0) | (WRITE if mask & ~select.EPOLLIN else 0)
 
+    _forks = 0
+
+    def _count_fork() -> None:
+        global _forks
+        _forks += 1
+
+    os.register_at_fork(after_in_parent=_count_fork)
     make_sockets: Callable[[], Sockets] = PolledSockets
 else:
     make_sockets = SelectedSockets

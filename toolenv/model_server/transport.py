@@ -145,12 +145,13 @@ class Transfer:
         self._received.clear(body or b"")
         asked = exchange.url, exchange.seconds, exchange.connect, body is None
         if asked != self._set:  # to say it again takes as long as to send the request
-            self._set = asked
+            self._set = ()  # until all of it has been taken
             curl.setopt(pycurl.URL, exchange.url)
             connect = min(exchange.connect, exchange.seconds)
             curl.setopt(pycurl.TIMEOUT_MS, max(1, round(1000 * exchange.seconds)))
             curl.setopt(pycurl.CONNECTTIMEOUT_MS, max(1, round(1000 * connect)))
             curl.setopt(pycurl.HTTPGET if body is None else pycurl.POST, 1)
+            self._set = asked
         curl.setopt(pycurl.HTTPHEADER, [*exchange.headers, "Expect:"])
         if body is not None:
             curl.setopt(pycurl.POSTFIELDSIZE_LARGE, len(body))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
@@ -83,3 +84,35 @@ def test_a_socket_that_was_never_watched_may_rest(watched: Sockets) -> None:
     with here, there:
         watched.rest(here.fileno())
         assert list(watched.ready(0)) == []
+
+
+def test_a_socket_closed_here_and_held_by_a_forked_process_wakes_nobody() -> None:
+    """In a process of its own, for a fork of this one would take its threads for dead."""
+    told = subprocess.run([sys.executable, "-c", FORKING], capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["[]", "[]", "[]", "watched"]
+
+
+FORKING = """
+import os, signal, socket
+from toolenv.model_server.sockets import READ, make_sockets
+
+sockets = make_sockets()
+here, there = socket.socketpair()
+number = here.fileno()
+sockets.watch(number, READ)
+child = os.fork()
+if not child:
+    signal.pause()
+sockets.rest(number)
+here.close()
+there.close()
+for _ in range(3):
+    print(list(sockets.ready(0)))
+new, peer = socket.socketpair()
+sockets.watch(new.fileno(), READ)
+peer.send(b"x")
+assert list(sockets.ready(1)) == [(new.fileno(), READ)]
+os.kill(child, signal.SIGKILL)
+os.waitpid(child, 0)
+print("watched")
+"""

@@ -19,6 +19,7 @@ from tests.support.fake_server import (
     Answer,
     FakeServer,
     Script,
+    completion,
     in_order,
     raw,
 )
@@ -200,3 +201,18 @@ def _wait_for_request(server: FakeServer) -> None:
     pause = threading.Event()
     while not server.seen:
         pause.wait(0.01)
+
+
+def test_a_request_that_could_not_be_made_is_not_made_like_the_one_before() -> None:
+    """What was set for an earlier request must not be taken for what this one asks for."""
+    with FakeServer(completion("hi")) as server:
+        transport, url = Transport(), f"{server.base_url}/chat/completions"
+        good = Exchange(transport, url, (), b"{}", 10.0)
+        assert transport.send(good).status == 200
+        for bad in (good._replace(url="http://b\xfc.example/x"), good._replace(seconds=1e16)):
+            for _ in range(2):
+                with pytest.raises((UnicodeEncodeError, OverflowError)):
+                    transport.send(bad)
+        assert transport.send(good).status == 200
+        transport.close()
+    assert len(server.requests) == 2

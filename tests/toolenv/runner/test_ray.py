@@ -169,6 +169,6 @@ def test_settings_that_cannot_be_used_are_refused() -> None:
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(UsageError, match=r"--runner ray needs ray .*pip install '\.\[ray\]'"):
+    with pytest.raises(UsageError, match=r"--runner ray needs ray .*pip install -e '\.\[ray\]'"):
         Workplace("ray")
     Workplace("local")
