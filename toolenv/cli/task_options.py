@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -20,6 +21,9 @@ SuiteOptions: TypeAlias = Annotated[
 ]
 
 
+_MANIFEST = partial(typer.Option, metavar="FILE", exists=True, dir_okay=False, resolve_path=True)
+
+
 @dataclass(frozen=True, slots=True)
 class EnvOptions:
     """How the environments of a run are set."""
@@ -27,26 +31,8 @@ class EnvOptions:
     subset: Subset = None
     max_turns: Annotated[int | None, typer.Option(help="Decisions per user turn.")] = None
     prior: Annotated[float | None, typer.Option(help="Share of infeasible episodes in mixed ids.")] = None
-    masks: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            resolve_path=True,
-            help="Masks instead of the suite's own.",
-        ),
-    ] = None
-    hazards: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            exists=True,
-            dir_okay=False,
-            resolve_path=True,
-            help="Hazards instead of the suite's own.",
-        ),
-    ] = None
+    masks: Annotated[Path | None, _MANIFEST(help="Masks instead of the suite's own.")] = None
+    hazards: Annotated[Path | None, _MANIFEST(help="Hazards instead of the suite's own.")] = None
     hazard_seed: Annotated[
         int | None, typer.Option(metavar="N", help="Which of a task's armed hazards: the seed it has.")
     ] = None
