@@ -19,7 +19,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = {name: ROOT / name for name in ("toolenv", "envs_registry")} | {"toolenv/agents": ROOT / "agents"}
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
 
 
@@ -159,6 +160,26 @@ def test_whatever_is_imported_is_declared() -> None:
     imported = {(path.relative_to(ROOT).as_posix(), name) for path in files for name in imported_names(path)}
     assert "gymnasium" in {name for _, name in imported}
     assert sorted((path, name) for path, name in imported if name not in known) == []
+
+
+def test_types_are_checked_alike_with_and_without_the_extras() -> None:
+    """CI checks types before it installs any extra; a developer's environment has them all."""
+    optional = {name for path in files_checked() for name in imported_names(path)} - (
+        distributions_named(PROJECT["dependencies"])
+        | sys.stdlib_module_names
+        | {"toolenv", "envs_registry", "benchmarks"}
+    )
+    (skipped,) = [
+        one for one in PYPROJECT["tool"]["mypy"]["overrides"] if one.get("follow_imports") == "skip"
+    ]
+    assert "torch" in optional
+    assert sorted(optional) == sorted(module.removesuffix(".*") for module in skipped["module"])
+
+
+def files_checked() -> set[Path]:
+    """The files that the type checker reads."""
+    folders = [ROOT / "agents", *(ROOT / name for name in PYPROJECT["tool"]["mypy"]["files"])]
+    return {path for folder in folders for path in folder.rglob("*.py")}
 
 
 def test_there_is_no_extra_that_installs_everything() -> None:
