@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import fields
 from importlib import import_module
+from multiprocessing import active_children
 from typing import Any
 
 from toolenv.errors import UnknownNameError
@@ -18,6 +19,7 @@ from .engine_thread import EngineThread
 from .hub import as_it_can_be_loaded
 from .local_model import Decision, LocalPolicy
 from .local_settings import VllmSettings, need_packages, read_settings
+from .watched_engine import WatchedSteps
 
 AGENT = "vllm"
 
@@ -45,7 +47,10 @@ class Engine:
         for name in settings.engine:
             if name not in known:
                 raise UnknownNameError("argument", name, known, where="vLLM's EngineArgs (option engine)")
+        others = active_children()
         self._engine = LLMEngine.from_engine_args(EngineArgs(**settings.engine_arguments))
+        processes = [one for one in active_children() if one not in others]
+        self._step = WatchedSteps(self._engine.step, processes) if processes else self._engine.step
         # Tokens as they are were a request once; newer versions want them wrapped.
         self._wrap = getattr(import_module("vllm.inputs"), "tokens_input", _as_mapping)
 
@@ -60,13 +65,15 @@ class Engine:
 
     def step(self) -> Iterable[tuple[str, Generation]]:
         """One step of the engine; the requests finished in it."""
-        for output in self._engine.step():
+        for output in self._step():
             if output.finished:
                 (only,) = output.outputs
                 yield output.request_id, Generation(list(only.token_ids), output.num_cached_tokens or 0)
 
     def close(self) -> None:
         """End vLLM's processes, if it has any."""
+        if isinstance(self._step, WatchedSteps):
+            self._step.close()
         self._engine.engine_core.shutdown()
 
 
