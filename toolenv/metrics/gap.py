@@ -33,31 +33,34 @@ def gap_closed(part: Estimate, whole: Estimate, outcomes: Iterable[Outcomes]) ->
         outcomes: of each task behind them; tells how the two differences go together.
 
     Returns:
-        No data without a gap; a NaN bound where the gap may be 0 or, for all one knows, nearly so.
+        No data without a gap. Where the gap may be 0, the bound away from 0 is NaN: the upper one of a share
+        above 0, the lower one of a share below, both of one that may be either. Where the gap is half a point
+        in truth, the few studies that find one for sure hold the share in 86 to 90 of 100, all studies in 97.
     """
     if part.n == 0 or not whole.value > 0:
         return no_data()
     related = _correlation(list(outcomes))
-    below, above = part.value - part.low, part.high - part.value
-    shrunk, grown = whole.value - whole.low, whole.high - whole.value
-    # The farther a share lies from 0, the more a gap of another size moves it, and to the other side.
-    low = _root(part.value, whole.value, below, grown, related, -1)
-    if low < 0:
-        low = _root(part.value, whole.value, below, shrunk, related, -1)
-    high = _root(part.value, whole.value, above, shrunk, related, 1)
-    if high < 0:
-        high = _root(part.value, whole.value, above, grown, related, 1)
+    low = _lower(part.value, part.value - part.low, whole, related)
+    high = 0.0 - _lower(-part.value, part.high - part.value, whole, -related)  # never -0.0
     return Estimate(part.value / whole.value, low, high, part.n, "MOVER-R")
 
 
-def _root(part: float, whole: float, of_part: float, of_whole: float, related: float, sign: int) -> float:
-    """The outer share at which the limit of part - share x whole is 0; NaN where there is none."""
-    square = whole * whole - of_whole * of_whole
-    middle = part * whole - related * of_part * of_whole
-    under = middle * middle - square * (part * part - of_part * of_part)
-    if square <= 0 or under < 0:
-        return math.nan
-    return (middle + sign * math.sqrt(under)) / square
+def _lower(part: float, of_part: float, whole: Estimate, related: float) -> float:
+    """The lower bound of a share, which has the sign of the part's; NaN where there is none.
+
+    A bound above 0 is met by a larger gap, one below 0 by a smaller: which may be so near 0 that the share
+    has no bound. Either is a root of square x share² - 2 x middle x share + rest = 0.
+    """
+    if part == of_part:
+        return 0.0
+    rest = part * part - of_part * of_part
+    of_whole = whole.high - whole.value if part > of_part else whole.value - whole.low
+    square = whole.value * whole.value - of_whole * of_whole
+    middle = part * whole.value - related * of_part * of_whole
+    spread = math.sqrt(max(middle * middle - square * rest, 0.0))
+    if part > of_part:
+        return rest / (middle + spread)  # the one positive root where the square is negative
+    return (middle - spread) / square if square > 0 else math.nan
 
 
 def _correlation(outcomes: list[Outcomes]) -> float:
