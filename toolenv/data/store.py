@@ -18,7 +18,7 @@ from toolenv.errors import DataError, ToolEnvError, UnknownNameError
 
 if TYPE_CHECKING:
     from toolenv.data.download import Report
-    from toolenv.data.pull import Derivation
+    from toolenv.data.pull import Derivation, Pull
 
 
 class DataStore:
@@ -139,19 +139,10 @@ class DataStore:
             DataCorruptError: what came is not the pinned version; names a file, its hash and the right one.
             DataError: the cache cannot be written.
         """
-        from toolenv.data.download import ARCHIVE_HOST
-        from toolenv.data.pull import Pull
-        from toolenv.data.swap import exclusive
-
         source, target = self.source(key), self.path(key)
-        host = self._archive_host or ARCHIVE_HOST
-        order = Pull(source, from_directory, self._derivations.get(source.key), host, report, hasty)
         with _explaining(source, target):
             if self._is_due(source, target, force):
-                with exclusive(target, waiting=lambda: report(f"waiting for another pull of {source.key}")):
-                    # Another pull may have finished while this one waited.
-                    if self._is_due(source, target, force):
-                        order.into(target)
+                self._fill(target, self._order(source, from_directory, report, hasty), force)
             else:
                 ignored = f" and stays as it is: {from_directory} was not read" if from_directory else ""
                 report(f"{source.title} is whole at {target}{ignored}")
@@ -180,6 +171,24 @@ class DataStore:
     def status(self) -> list[DataStatus]:
         """One row per data set, by key."""
         return [status_of(_look(self.source(key), self.path(key))) for key in self.keys]
+
+    def _order(self, source: DataSource, origin: Path | None, report: Report, hasty: bool) -> Pull:
+        """The pull that brings a data set to this store."""
+        from toolenv.data.download import ARCHIVE_HOST
+        from toolenv.data.pull import Pull
+
+        host = self._archive_host or ARCHIVE_HOST
+        return Pull(source, origin, self._derivations.get(source.key), host, report, hasty)
+
+    def _fill(self, target: Path, order: Pull, force: bool) -> None:
+        """Pull with no other pull of the target beside."""
+        from toolenv.data.swap import exclusive
+
+        source, report = order.source, order.report
+        with exclusive(target, waiting=lambda: report(f"waiting for another pull of {source.key}")):
+            # Another pull may have finished while this one waited.
+            if self._is_due(source, target, force):
+                order.into(target)
 
     def _is_due(self, source: DataSource, target: Path, force: bool) -> bool:
         """Whether there is anything to pull.

@@ -78,17 +78,8 @@ def make_source(
     _check_decoys(suite, condition, decoys)
     frame = _Frame(suite, name, condition, _prior(suite, condition, prior), _cap(suite, max_turns))
     if isinstance(suite, Generated) and name in suite.on_demand:
-        if condition not in CONDITIONS or masks is not None:
-            raise UsageError(f"subset {name!r} is made on demand: it takes no manifest")
-        return _generated(frame, suite, tasks, decoys)
-    clean, manifest = _flagged_tasks(frame, masks)
-    if condition in CONDITIONS:
-        return _with_origin(_masked_source(frame, clean, manifest, tasks, decoys), name)
-    from toolenv.source.hazard import hazard_source  # most environments need nothing of hazards
-
-    wanted = wanted_ids(tasks, clean, suite)
-    armed = hazard_source(suite, condition, clean, wanted, frame.prior, frame.max_turns, hazards, hazard_seed)
-    return _with_origin(armed, name)
+        return _generated(frame, suite, tasks, masks, decoys)
+    return _with_origin(_kept(frame, tasks, masks, hazards, hazard_seed, decoys), name)
 
 
 def chosen_subset(suite: Suite, subset: str | None) -> str:
@@ -146,12 +137,36 @@ def _cap(suite: Suite, max_turns: int | None) -> int:
     return cap
 
 
-def _generated(frame: _Frame, suite: Generated, tasks: TaskIds, decoys: bool) -> TaskSource:
-    """Tasks that are made when they are asked for."""
+def _generated(
+    frame: _Frame, suite: Generated, tasks: TaskIds, masks: str | Path | None, decoys: bool
+) -> TaskSource:
+    """Tasks that are made when they are asked for: no manifest tells of them."""
+    if frame.condition not in CONDITIONS or masks is not None:
+        raise UsageError(f"subset {frame.subset!r} is made on demand: it takes no manifest")
     table = suite.table(frame.subset)
     wanted = wanted_ids(tasks, table.clean, frame.suite)
     ids = table.ids if wanted is None else tuple(wanted)
     return frame.source(table.clean, table.masked, manifest_hash=table.hash, decoys=decoys, ids=ids)
+
+
+def _kept(
+    frame: _Frame,
+    tasks: TaskIds,
+    masks: str | Path | None,
+    hazards: str | Path | None,
+    hazard_seed: int | None,
+    decoys: bool,
+) -> TaskSource:
+    """Tasks that the suite keeps: manifests tell which of them can be masked or armed."""
+    clean, manifest = _flagged_tasks(frame, masks)
+    if frame.condition in CONDITIONS:
+        return _masked_source(frame, clean, manifest, tasks, decoys)
+    from toolenv.source.hazard import hazard_source  # most environments need nothing of hazards
+
+    wanted = wanted_ids(tasks, clean, frame.suite)
+    return hazard_source(
+        frame.suite, frame.condition, clean, wanted, frame.prior, frame.max_turns, hazards, hazard_seed
+    )
 
 
 def _flagged_tasks(frame: _Frame, masks: str | Path | None) -> tuple[dict[str, Task], MaskManifest]:

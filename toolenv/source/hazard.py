@@ -44,27 +44,31 @@ def hazard_source(
         DataCorruptError: the manifest is of another suite or condition, or of a task, tool or parameter that
             is not there.
     """
-    found, where = _found(suite, condition, manifest)
-    found.check(suite.name, condition, where)
-    if manifest is not None:
-        _check_data(found, suite, where)
-    check_ids((*found.tasks, *found.excluded), clean, suite, where)
+    found, where = _checked(suite, condition, clean, manifest)
     proved = found.choose(_uncorrected(clean, wanted, f"{suite.name}-{condition}"), wanted, seed)
     for task_id, one in proved.items():
         _check_own(one.instance, suite, where)
         check_fit(one.instance, clean[task_id], where)
     feasible = {task_id: one.recoverable(clean[task_id]) for task_id, one in proved.items()}
-    lost = {task_id: replace(task, label="infeasible") for task_id, task in feasible.items()}
-    return TaskSource(
-        suite,
-        condition,
-        feasible,
-        lost if condition in DRAWN else {},
-        prior,
-        max_turns,
-        found.hash,
-        hazards={task_id: one.instance for task_id, one in proved.items()},
-    )
+    lost = _infeasible(feasible) if condition in DRAWN else {}
+    hazards = {task_id: one.instance for task_id, one in proved.items()}
+    return TaskSource(suite, condition, feasible, lost, prior, max_turns, found.hash, hazards=hazards)
+
+
+def _checked(
+    suite: Suite, condition: str, clean: Mapping[str, Task], manifest: str | Path | None
+) -> tuple[HazardManifest, str]:
+    """The manifest, found to be of this suite, condition and data and of these tasks; what errors call it."""
+    found, where = _found(suite, condition, manifest)
+    found.check(suite.name, condition, where)
+    if manifest is not None:
+        _check_data(found, suite, where)
+    check_ids((*found.tasks, *found.excluded), clean, suite, where)
+    return found, where
+
+
+def _infeasible(tasks: Mapping[str, Task]) -> dict[str, Task]:
+    return {task_id: replace(task, label="infeasible") for task_id, task in tasks.items()}
 
 
 def _uncorrected(clean: Mapping[str, Task], wanted: Sequence[str] | None, where: str) -> list[str]:

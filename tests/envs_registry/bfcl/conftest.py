@@ -12,7 +12,10 @@ from typing import Any, TypeAlias
 import pytest
 
 from envs_registry.bfcl.ast_rules import PYTHON_CATEGORIES
+from envs_registry.bfcl.backends import Backends, load_backends
 from envs_registry.bfcl.ground_truth import join_by_id
+from envs_registry.bfcl.multi_turn_world import MultiTurnWorld
+from tests.envs_registry.bfcl.multi_turn_cases import FILES, Entry, load_entries
 
 Entries: TypeAlias = list[tuple[Mapping[str, Any], Mapping[str, Any]]]
 
@@ -21,6 +24,24 @@ Entries: TypeAlias = list[tuple[Mapping[str, Any], Mapping[str, Any]]]
 def bfcl_entries(bfcl_package: Path) -> dict[str, Entries]:
     """Questions with their answers, for each Python single-turn category."""
     return {category: _entries(bfcl_package / "data", category) for category in PYTHON_CATEGORIES}
+
+
+@pytest.fixture(scope="module")
+def backends(bfcl_package: Path) -> Backends:
+    """Upstream's tool classes; a module's own."""
+    return load_backends(bfcl_package)
+
+
+@pytest.fixture(scope="module")
+def entries(bfcl_package: Path, backends: Backends) -> list[Entry]:
+    """All multi-turn entries."""
+    return load_entries(bfcl_package, backends)
+
+
+@pytest.fixture
+def files(backends: Backends) -> MultiTurnWorld:
+    """A world with a file and an empty directory."""
+    return MultiTurnWorld.create(backends, ["GorillaFileSystem"], FILES)
 
 
 def _entries(data: Path, category: str) -> Entries:

@@ -19,6 +19,21 @@ from toolenv.types import Message, ToolCall, ToolCalls, ToolResult
 
 CATEGORIES = ("base", "miss_func", "miss_param", "long_context")
 
+FILES = {
+    "GorillaFileSystem": {
+        "root": {
+            "home": {
+                "type": "directory",
+                "contents": {
+                    "a.txt": {"type": "file", "content": "one\ntwo"},
+                    "docs": {"type": "directory", "contents": {}},
+                },
+            }
+        }
+    }
+}
+"""A file and an empty directory, for upstream's file system."""
+
 
 @dataclass(frozen=True)
 class Entry:

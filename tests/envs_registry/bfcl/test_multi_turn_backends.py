@@ -26,11 +26,6 @@ from toolenv.errors import DataCorruptError, DataMissingError
 SOURCES = Path("eval_checker/multi_turn_eval/func_source_code")
 
 
-@pytest.fixture(scope="module")
-def backends(bfcl_package: Path) -> Backends:
-    return load_backends(bfcl_package)
-
-
 @pytest.fixture
 def copied_package(bfcl_package: Path, tmp_path: Path) -> Path:
     """A copy that no test before has loaded."""

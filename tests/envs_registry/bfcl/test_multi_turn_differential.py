@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from envs_registry.bfcl.backends import Backends, load_backends
+from envs_registry.bfcl.backends import Backends
 from envs_registry.bfcl.multi_turn_world import parameter_names
-from tests.envs_registry.bfcl.multi_turn_cases import Entry, Played, load_entries, play, solved
+from tests.envs_registry.bfcl.multi_turn_cases import Entry, Played, play, solved
 from tests.envs_registry.bfcl.multi_turn_mutations import Mutator
 from toolenv.types import ToolCall
 
@@ -34,16 +34,6 @@ ORDERED_BY_HASH = ("Invalid travel class. Must be one of", "Invalid fields for u
 """Upstream's texts that list a set, in an order that differs from process to process; ours is fixed."""
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def backends(bfcl_package: Path) -> Backends:
-    return load_backends(bfcl_package)
-
-
-@pytest.fixture(scope="module")
-def entries(bfcl_package: Path, backends: Backends) -> list[Entry]:
-    return load_entries(bfcl_package, backends)
 
 
 @pytest.fixture(scope="module")

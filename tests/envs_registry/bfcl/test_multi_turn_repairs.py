@@ -7,14 +7,13 @@ import json
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import mpmath
 import pytest
 
 from envs_registry.bfcl.backend_repairs import MAX_DIGITS, MAX_ENTRIES
-from envs_registry.bfcl.backends import Backends, load_backends
+from envs_registry.bfcl.backends import Backends
 from envs_registry.bfcl.multi_turn_world import MultiTurnWorld
 from toolenv.errors import ToolError
 
@@ -25,11 +24,6 @@ LOG10_OF_2 = (
 SQRT_OF_2 = Decimal(
     "1.4142135623730950488016887242096980785696718753769480731766797379907324784621070388503875343276"
 )
-
-
-@pytest.fixture(scope="module")
-def backends(bfcl_package: Path) -> Backends:
-    return load_backends(bfcl_package)
 
 
 def world_of(backends: Backends, *classes: str, config: Any = None, long: bool = False) -> MultiTurnWorld:

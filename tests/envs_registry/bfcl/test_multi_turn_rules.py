@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from envs_registry.bfcl.backends import Backends, load_backends
+from envs_registry.bfcl.backends import Backends
 from envs_registry.bfcl.multi_turn_rules import DECISIONS_PER_TURN, MultiTurnReference, parse_call
 from envs_registry.bfcl.multi_turn_world import MultiTurnWorld
-from tests.envs_registry.bfcl.multi_turn_cases import Entry, load_entries, result_of
+from tests.envs_registry.bfcl.multi_turn_cases import Entry, result_of
 from toolenv.errors import DataCorruptError
 from toolenv.task import Score
 from toolenv.trace import Step, Trace
@@ -29,16 +28,6 @@ TRUTH = (
     (ToolCall("cat", {"file_name": "a.txt"}),),
 )
 TOUCH, READ, READ_AGAIN = TRUTH[0][0], TRUTH[0][1], TRUTH[2][0]
-
-
-@pytest.fixture(scope="module")
-def backends(bfcl_package: Path) -> Backends:
-    return load_backends(bfcl_package)
-
-
-@pytest.fixture(scope="module")
-def entries(bfcl_package: Path, backends: Backends) -> list[Entry]:
-    return load_entries(bfcl_package, backends)
 
 
 class Counting:

@@ -4,46 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from envs_registry.bfcl.backends import Backends, load_backends
+from envs_registry.bfcl.backends import Backends
 from envs_registry.bfcl.multi_turn_rules import run
 from envs_registry.bfcl.multi_turn_world import UNBOUNDED, MultiTurnWorld
-from tests.envs_registry.bfcl.multi_turn_cases import Entry, load_entries
+from tests.envs_registry.bfcl.multi_turn_cases import FILES, Entry
 from toolenv.errors import ToolError, ToolFault
 from toolenv.types import ToolCall
-
-FILES = {
-    "GorillaFileSystem": {
-        "root": {
-            "home": {
-                "type": "directory",
-                "contents": {
-                    "a.txt": {"type": "file", "content": "one\ntwo"},
-                    "docs": {"type": "directory", "contents": {}},
-                },
-            }
-        }
-    }
-}
-
-
-@pytest.fixture(scope="module")
-def backends(bfcl_package: Path) -> Backends:
-    return load_backends(bfcl_package)
-
-
-@pytest.fixture(scope="module")
-def entries(bfcl_package: Path, backends: Backends) -> list[Entry]:
-    return load_entries(bfcl_package, backends)
-
-
-@pytest.fixture
-def files(backends: Backends) -> MultiTurnWorld:
-    return MultiTurnWorld.create(backends, ["GorillaFileSystem"], FILES)
 
 
 def instances(world: MultiTurnWorld) -> Mapping[str, Any]:

@@ -49,14 +49,7 @@ def draw(
     Raises:
         UsageError: two frames of one suite, a frame without a masked task, or a bad number.
     """
-    members = {frame.source.suite.name: frame.tasks for frame in frames}
-    if len(members) < len(frames):
-        raise UsageError(
-            f"two environments of one suite: {', '.join(frame.env for frame in frames)}; sample them apart"
-        )
-    for frame in frames:
-        if not members[frame.source.suite.name]:
-            raise UsageError(f"{frame.env}, subset {frame.subset!r}: no task of it is masked")
+    members = _members(frames)
     population = {suite: len(tasks) for suite, tasks in sorted(members.items())}
     sizes = allocate(cochran(sum(population.values()), confidence, margin, share), population)
     by_suite = {frame.source.suite.name: frame for frame in frames}
@@ -71,11 +64,27 @@ def draw(
         items=tuple(
             _item(suite, task)
             for suite in population
-            for task in sorted(members[suite], key=lambda one: mix("sample", seed, suite, one.id))[
-                : sizes[suite]
-            ]
+            for task in _shuffled(members[suite], suite, seed)[: sizes[suite]]
         ),
     )
+
+
+def _members(frames: Sequence[Frame]) -> dict[str, tuple[Task, ...]]:
+    """The tasks of each suite; refuses frames that no sample can be drawn from."""
+    members = {frame.source.suite.name: frame.tasks for frame in frames}
+    if len(members) < len(frames):
+        raise UsageError(
+            f"two environments of one suite: {', '.join(frame.env for frame in frames)}; sample them apart"
+        )
+    for frame in frames:
+        if not members[frame.source.suite.name]:
+            raise UsageError(f"{frame.env}, subset {frame.subset!r}: no task of it is masked")
+    return members
+
+
+def _shuffled(tasks: Sequence[Task], suite: str, seed: int) -> list[Task]:
+    """A stratum's tasks in an order that seed and ids alone decide."""
+    return sorted(tasks, key=lambda task: mix("sample", seed, suite, task.id))
 
 
 def _stratum(suite: str, frame: Frame, population: int, size: int) -> Stratum:
