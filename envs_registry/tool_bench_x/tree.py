@@ -104,9 +104,11 @@ def _own(path: Path, folder: Path) -> Path:
         DataCorruptError: it leads out of the tree or in a circle, is no file, or is too large.
     """
     try:
-        real = path.resolve()
-        is_there = path.exists()
-    except (OSError, RuntimeError) as error:  # before Python 3.13 a circle is a RuntimeError
+        real, is_there = path.resolve(), True
+        path.stat()
+    except FileNotFoundError:
+        is_there = False
+    except (OSError, RuntimeError) as error:  # a circle: of `stat`, before Python 3.13 of `resolve`
         raise DataCorruptError(f"{path} cannot be read: {error}") from error
     if is_there and not path.is_file():
         raise DataCorruptError(f"{path} cannot be read: it is no file")

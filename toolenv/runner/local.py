@@ -77,30 +77,30 @@ def player(
 
 def _in_threads(play: Callable[[Job], Rollout], jobs: Iterable[Job], concurrency: int) -> Iterator[Rollout]:
     """Submits at most twice as many jobs as run at a time, so that memory does not grow with the run."""
-    waiting = iter(jobs)
-    running: set[Future[Rollout]] = set()
+    waiting = enumerate(jobs)
+    running: dict[Future[Rollout], int] = {}
     # concurrent.futures.wait looks at every future each time; with hundreds, that would be most of the work.
     ended: SimpleQueue[Future[Rollout]] = SimpleQueue()
     failure: BaseException | None = None
     pool = ThreadPoolExecutor(concurrency)
     try:
         while True:
-            for job in islice(waiting, 2 * concurrency - len(running)):
+            for number, job in islice(waiting, 2 * concurrency - len(running)):
                 future = pool.submit(play, job)
-                running.add(future)
+                running[future] = number
                 future.add_done_callback(ended.put)
             if not running:
                 break
             future = ended.get()
-            running.discard(future)
+            number = running.pop(future)
             if future.cancelled():
                 continue
             error = future.exception()
             if error is None:
                 yield future.result()
             else:
-                failure, waiting = failure or error, iter(())
-                for one in tuple(running):
+                failure, waiting = failure or error, enumerate(())
+                for one in [one for one, its_number in running.items() if its_number > number]:
                     one.cancel()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
