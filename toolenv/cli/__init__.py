@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
+import signal
 import sys
 from typing import Annotated
 
 import typer
-
-from toolenv.errors import ToolEnvError
 
 app = typer.Typer(
     name="toolenv",
@@ -44,6 +42,29 @@ def _options(
 
 def main() -> None:
     """Run the command line; an error of ours is one line on stderr and exit status 2."""
+    from toolenv.cli.stopped import Interrupted, ServerLost, Stopped, command_to_resume
+    from toolenv.errors import ToolEnvError
+
+    try:
+        _run()
+    except Interrupted as stop:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        typer.echo(f"toolenv: interrupted; {stop}. Go on with: {command_to_resume()}", err=True)
+        _leave(INTERRUPTED)
+    except ServerLost as error:
+        typer.echo(f"toolenv: {error}. {error.how} {command_to_resume()}", err=True)
+        _leave(2)
+    except Stopped as error:
+        typer.echo(f"toolenv: {error}. Once that is mended, go on with: {command_to_resume()}", err=True)
+        sys.exit(2)
+    except ToolEnvError as error:
+        typer.echo(f"toolenv: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _run() -> None:
     # Commands register themselves on import.
     from toolenv.cli import (  # noqa: F401
         annotate,
@@ -63,33 +84,19 @@ def main() -> None:
         run,
         validate,
     )
-    from toolenv.cli.execute import Interrupted, ServerLost
+    from toolenv.cli.text import check_arguments
     from toolenv.runner.garbage import collect_seldom
 
     collect_seldom()
+    check_arguments(sys.argv[1:])
     # `module:attribute` agents live where the user is. Last, so that no file there hides a library.
     sys.path.append("")
-    try:
-        app(prog_name="toolenv")
-    except ServerLost as error:
-        typer.echo(f"toolenv: {error}. Go on with: {_command_to_resume()}", err=True)
-        _leave(2)
-    except ToolEnvError as error:
-        typer.echo(f"toolenv: {error}", err=True)
-        sys.exit(2)
-    except Interrupted as stop:
-        typer.echo(f"toolenv: interrupted; {stop}. Go on with: {_command_to_resume()}", err=True)
-        _leave(INTERRUPTED)
-
-
-def _command_to_resume() -> str:
-    arguments = sys.argv[1:]
-    resume = ["--resume"] if arguments[0] in ("run", "generate") and "--resume" not in arguments else []
-    return shlex.join(["toolenv", *arguments, *resume])
+    app(prog_name="toolenv")
 
 
 def _leave(status: int) -> None:
     """Exit without waiting for threads that wait for a server: nothing of theirs would be kept."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from toolenv.agents.registry import make_agent
-from toolenv.cli.execute import Prepared, check_apart, execute, folder_name, prepare
+from toolenv.cli.execute import Prepared, check_apart, execute_all, folder_name, prepare
 from toolenv.cli.rescore import check_unedited
+from toolenv.cli.stopped import naming
 from toolenv.errors import StoreError, UsageError
 from toolenv.runner.arms import ARMS, BASELINE, CONTINUING, arm_named, as_arm, check_has_arms
 from toolenv.runner.baseline import Baseline
@@ -58,9 +59,7 @@ def run_arms(
     Raises:
         ToolEnvError: bad input, found before the first episode.
     """
-    wanted = [arm for arm in ARMS if arm in {arm_named(one) for one in arms}]
-    if baseline is not None and BASELINE in wanted:
-        raise UsageError(f"--baseline {baseline}: --arm baseline runs it here; give one of both")
+    wanted = _wanted(arms, baseline)
     studies = [_study(config, wanted, out, len(configs) > 1) for config in configs]
     first = [
         prepare(study.configs[arm], study.folders[arm], resume=resume, place=place)
@@ -73,8 +72,16 @@ def run_arms(
     if BASELINE not in wanted:
         found = _baselines(studies, going_on, baseline)
         runs = first + _continuing(studies, going_on, found, resume, place)
-        return [execute(run, place) for run in runs], [one.folder for one in found]
+        return execute_all(runs, place), [one.folder for one in found]
     return _with_baselines(studies, first, going_on, resume, place), []
+
+
+def _wanted(arms: Iterable[str], baseline: Path | None) -> list[str]:
+    """The arms to run, in the order of a study's table."""
+    wanted = [arm for arm in ARMS if arm in {arm_named(one) for one in arms}]
+    if baseline is not None and BASELINE in wanted:
+        raise UsageError(f"--baseline {baseline}: --arm baseline runs it here; give one of both")
+    return wanted
 
 
 def _with_baselines(
@@ -84,9 +91,11 @@ def _with_baselines(
     for study in studies:
         for arm in arms:
             _check_may_hold(study.folders[arm], study.configs[arm], resume)
-    folders = [execute(run, place) for run in first]
-    made = [Baseline(study.folders[BASELINE]) for study in studies] if arms else []
-    return folders + [execute(run, place) for run in _continuing(studies, arms, made, resume, place)]
+    folders = execute_all(first, place)
+    with naming(folders):
+        made = [Baseline(study.folders[BASELINE]) for study in studies] if arms else []
+        runs = _continuing(studies, arms, made, resume, place)
+    return folders + execute_all(runs, place, folders)
 
 
 def _continuing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -33,13 +34,17 @@ def show_arms(report: ArmsReport) -> None:
         console().print(render_arms(report))
 
 
-def arms_without_outcome(folders: Iterable[Path]) -> list[str]:
-    """The agents' names in runs of arms, the baseline apart, that have episodes but no valid one."""
+def arms_without_outcome(folders: Iterable[Path]) -> dict[str, Counter[str]]:
+    """The agents' names in runs of arms, the baseline apart, that have episodes but no valid one.
+
+    Returns:
+        By that name, the invalid episodes by what decided them.
+    """
     headers = {folder: read_header(folder) for folder in folders}
-    return [
-        str(header["agent"])
+    return {
+        str(header["agent"]): Counter(one.decided_by for one in read_episodes(folder))
         for folder, header in headers.items()
         if arm_of(header) != BASELINE
         and sum(header["planned"].values())
         and not any(one.valid for one in read_episodes(folder))
-    ]
+    }

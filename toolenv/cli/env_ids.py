@@ -9,7 +9,7 @@ from typing import Annotated, TypeAlias
 import typer
 
 import envs_registry
-from toolenv.errors import UnknownNameError, UsageError
+from toolenv.errors import UnknownNameError, UsageError, nearest
 
 Envs: TypeAlias = Annotated[
     list[str],
@@ -34,8 +34,26 @@ def env_names(given: Iterable[str]) -> tuple[str, ...]:
 
     Raises:
         UnknownNameError: there is no such id, or no id of that pattern; the nearest are named.
+        UsageError: that is so of several; the nearest of each is named.
     """
-    return tuple(dict.fromkeys(name for text in given for name in _matched(text)))
+    names, unknown = dict[str, None](), dict[str, UnknownNameError]()
+    for text in given:
+        try:
+            names |= dict.fromkeys(_matched(text))
+        except UnknownNameError as error:
+            unknown[text] = error
+    if len(unknown) > 1:
+        raise UsageError(
+            f"{len(unknown)} unknown environment ids: {'; '.join(map(_with_nearest, unknown.values()))}"
+        )
+    for only in unknown.values():
+        raise only
+    return tuple(names)
+
+
+def _with_nearest(error: UnknownNameError) -> str:
+    near = nearest(str(error.name), error.known)
+    return f"{error.name!r} (did you mean {near[0]!r}?)" if near else f"{error.name!r} (see: toolenv envs)"
 
 
 def env_name(text: str) -> str:

@@ -6,9 +6,9 @@ import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,12 +17,14 @@ import typer
 
 from toolenv.agents.registry import make_agent
 from toolenv.cli.progress import following
-from toolenv.errors import ServerError, UsageError
+from toolenv.cli.server_watch import while_server_answers
+from toolenv.cli.stopped import Interrupted, ServerLost, Stopped, naming
+from toolenv.errors import ServerError, ToolEnvError, UsageError
+from toolenv.ledger import Ledger
 from toolenv.model_server.circumstances import under
-from toolenv.policy import Policy, preflight
+from toolenv.policy import Policy, preflight_parts
 from toolenv.report.format import counted
 from toolenv.report.safe import safe_line
-from toolenv.rollout import Rollout
 from toolenv.runner.arms import agent_name, arm_facts, going_on
 from toolenv.runner.baseline import Baseline
 from toolenv.runner.batched import holds_a_model
@@ -30,24 +32,15 @@ from toolenv.runner.conduct import Conduct, Services
 from toolenv.runner.costs import Tariff
 from toolenv.runner.keys import KeySet
 from toolenv.runner.plan import WRAPPER, Job, RunConfig, origins, plan, source_of
+from toolenv.runner.preflights import SUITE_ROLE, USER_ROLE, append_preflight, keep_failed_preflight
 from toolenv.runner.progress import Tally
+from toolenv.runner.reading import RUN_FILE
 from toolenv.runner.select import HERE, Workplace, run_at
-from toolenv.runner.store import RunStore, TornLineWarning, finished, make_header
+from toolenv.runner.store import LOCK_FILE, RunStore, TornLineWarning, finished, make_header
 from toolenv.types import Usage, total_usage
-
-FEWEST_FAILURES = 8
-"""A run goes on at least until so many episodes in a row have met a failed server."""
 
 MOST_EPISODES = 100_000_000
 """More than anybody plays: those of a subset that has no end."""
-
-
-class Interrupted(Exception):
-    """Ctrl-C during a run; what had finished is kept."""
-
-
-class ServerLost(ServerError):
-    """A run stopped because its server fails every episode; what had finished is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +55,7 @@ class Prepared:
         header: what ``run.json`` says.
         resume: whether to go on with what is there.
         baseline: the run whose failed episodes go on in this one, if it is such an arm.
+        preflight: what it cost, by role, to try all that the run will ask.
     """
 
     config: RunConfig
@@ -71,6 +65,7 @@ class Prepared:
     header: dict[str, Any]
     resume: bool
     baseline: Baseline | None = None
+    preflight: Mapping[str, Usage] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -116,26 +111,43 @@ def prepare(
     header = make_header(config, policy, manifests, planned, origins(config))
     header |= {"agent": agent_name(policy, config), **arm_facts(config, baseline)}
     done = finished(folder, header, resume=resume)
-    if _unfinished(jobs, done):
+    cost = _try_servers(policy, config, folder, place) if _unfinished(jobs, done) else {}
+    return Prepared(config, folder, policy, jobs, header, resume, baseline, cost)
+
+
+def _try_servers(policy: Policy, config: RunConfig, folder: Path, place: Workplace) -> Ledger:
+    """What the requests before the run cost, told; also where they fail, for they are paid all the same."""
+    try:
         with under(Services(place.conduct).outside()):
-            _tell_cost(policy, _preflight_all(policy, config, place))
-    return Prepared(config, folder, policy, jobs, header, resume, baseline)
+            cost = _preflight_all(policy, config, place)
+    except ServerError as error:
+        _tell_cost(policy, total_usage(error.ledger.values()))
+        if (folder / RUN_FILE).exists():
+            keep_failed_preflight(folder, folder / LOCK_FILE, error.ledger)
+        raise
+    _tell_cost(policy, total_usage(cost.values()))
+    return cost
 
 
-def _preflight_all(policy: Policy, config: RunConfig, place: Workplace) -> Usage:
+def _preflight_all(policy: Policy, config: RunConfig, place: Workplace) -> Ledger:
     """Try every server that the run will ask: of the roles, of simulated users, simulators and judges.
 
     A model that is loaded elsewhere is tried there: this machine may have no room for it.
+
+    Returns:
+        What that cost: of the agent's roles, and of ``environment/user`` and ``environment/suite``.
     """
-    of: list[object] = [policy] if place.runner == "local" or not holds_a_model(policy) else []
+    of: list[tuple[str, object]] = []
+    if place.runner == "local" or not holds_a_model(policy):
+        of.append(("", policy))
     for env in config.envs:
         source = source_of(env, config.make_options)
-        of += [source.user, source.suite]
-    return total_usage([preflight(one) for one in of])
+        of += [(USER_ROLE, source.user), (SUITE_ROLE, source.suite)]
+    return preflight_parts(of)
 
 
 def _tell_cost(policy: Policy, cost: Usage) -> None:
-    """Tokens of no episode are in no table, and paid all the same, unless they came out of the cache."""
+    """Tokens of no episode are paid all the same, unless they came out of the cache."""
     spent = (
         (cost.input_tokens, cost.recalled_input_tokens),
         (cost.output_tokens, cost.recalled_output_tokens),
@@ -143,7 +155,7 @@ def _tell_cost(policy: Policy, cost: Usage) -> None:
     if any(total is None or total > recalled for total, recalled in spent):
         told = ["unknown" if total is None else f"{total - recalled:,}" for total, recalled in spent]
         name = safe_line(policy.name, 200)
-        typer.echo(f"{name}: preflight, in no table: {told[0]} input and {told[1]} output tokens")
+        typer.echo(f"{name}: preflight, in no episode: {told[0]} input and {told[1]} output tokens")
 
 
 def check_has_end(what: str, count: int) -> None:
@@ -173,6 +185,26 @@ def check_apart(runs: Sequence[Prepared]) -> None:
                 )
 
 
+def execute_all(runs: Iterable[Prepared], place: Workplace, finished: Iterable[Path] = ()) -> list[Path]:
+    """Run one after the other, and return their folders; what stops one names those that had finished.
+
+    Args:
+        runs: what to run.
+        place: where their episodes are played.
+        finished: folders of runs that had finished before these.
+
+    Raises:
+        Stopped: an error in a run behind others, or behind its first episode.
+        ToolEnvError: another one; see :func:`execute`.
+        Interrupted: Ctrl-C.
+    """
+    before, folders = [*finished], list[Path]()
+    for run in runs:
+        with naming([*before, *folders]):
+            folders.append(execute(run, place))
+    return folders
+
+
 def execute(run: Prepared, place: Workplace = HERE) -> Path:
     """Run whatever is not in the folder yet, and return the folder.
 
@@ -182,49 +214,44 @@ def execute(run: Prepared, place: Workplace = HERE) -> Path:
 
     Raises:
         StoreError: the folder cannot be written, or another process runs in it.
+        Stopped: an error behind its first episode; see :func:`toolenv.runner.select.run_at`.
         Interrupted: Ctrl-C.
         ServerLost: too many episodes in a row met a failed server: 8, or twice as many as run at a time
             if that is more. Those are stored, too; ``--resume`` runs them again.
     """
     with _open_store(run) as store:
-        todo = _unfinished(run.jobs, store.done)
+        append_preflight(run.folder, run.preflight)
         try:
-            with following(run.name, _tally(run, len(todo), place.conduct)) as follow:
-                make_policy = partial(make_agent, run.config.agent, run.config.agent_options)
-                running = run_at(place, todo, run.policy, make_policy, run.make_options)
-                with closing(running) as episodes:
-                    for played in _while_server_answers(episodes, store, place.concurrency):
-                        store.append(replace(played, episode=replace(played.episode, agent=run.name)))
-                        follow(played)
+            _play(run, store, place)
         except KeyboardInterrupt as error:
             kept = f"what had finished is kept in {run.folder}" if store.done else "no episode had finished"
             raise Interrupted(kept) from error
+        except ServerLost:
+            raise
+        except ToolEnvError as error:
+            if not store.done:
+                raise
+            kept = f"{counted(len(store.done), 'episode')} kept in {run.folder}"
+            raise Stopped(f"{error}; {kept}") from error
     return run.folder
+
+
+def _play(run: Prepared, store: RunStore, place: Workplace) -> None:
+    todo = _unfinished(run.jobs, store.done)
+    tried = partial(append_preflight, run.folder)
+    with following(run.name, _tally(run, len(todo), place.conduct)) as follow:
+        make_policy = partial(make_agent, run.config.agent, run.config.agent_options)
+        running = run_at(place, todo, run.policy, make_policy, run.make_options, tried)
+        with closing(running) as episodes:
+            for played in while_server_answers(episodes, store, place.concurrency):
+                store.append(replace(played, episode=replace(played.episode, agent=run.name)))
+                follow(played)
 
 
 def _tally(run: Prepared, left: int, conduct: Conduct) -> Tally:
     total, settings = len(run.jobs), run.header["agent_settings"]
     tariff = Tariff(conduct.prices, settings) if conduct.prices else None
     return Tally(total, total - left, time.monotonic, tariff)
-
-
-def _while_server_answers(
-    episodes: Iterable[Rollout], store: RunStore, concurrency: int
-) -> Iterator[Rollout]:
-    """The episodes; stops behind too many in a row that met a failed server."""
-    in_a_row, most = 0, max(FEWEST_FAILURES, 2 * concurrency)
-    met = Counter[str]()
-    for one in episodes:
-        yield one
-        met.update(dict(one.episode.trouble.failed_requests))
-        in_a_row = in_a_row + 1 if one.trace.ending == "server_error" else 0
-        if in_a_row == most:
-            counts = "".join(f", {number:,} × {name}" for name, number in met.most_common())
-            raise ServerLost(
-                f"stopped: {most} episodes in a row met a failed server"
-                f" ({safe_line(one.episode.error, 300)}{counts}); {counted(len(store.done), 'episode')}"
-                f" stored in {store.folder}; --resume goes on, and runs again those that failed"
-            )
 
 
 def _unfinished(jobs: Sequence[Job], done: KeySet) -> Sequence[Job]:

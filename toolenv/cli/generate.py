@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from toolenv.cli import app
-from toolenv.cli.execute import Interrupted, ServerLost
 from toolenv.cli.grouped import grouped
 from toolenv.cli.output import console, progress
+from toolenv.cli.stopped import Interrupted, ServerLost
 from toolenv.errors import ServerError, UsageError
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from toolenv.cli.text import is_text
 from toolenv.errors import UsageError
 
 
@@ -17,7 +18,7 @@ def pairs(option: str, given: Iterable[str]) -> dict[str, Any]:
         given: each ``NAME=VALUE``.
 
     Raises:
-        UsageError: one without ``=``.
+        UsageError: one without ``=``, or whose JSON holds half of a character (a lone surrogate).
     """
     settings: dict[str, Any] = {}
     for pair in given:
@@ -28,4 +29,6 @@ def pairs(option: str, given: Iterable[str]) -> dict[str, Any]:
             settings[name] = json.loads(value, parse_constant=str)
         except ValueError:
             settings[name] = value
+        if not is_text(json.dumps(settings[name], ensure_ascii=False)):
+            raise UsageError(f"{option} {pair!r} holds half of a character, which is no text")
     return settings

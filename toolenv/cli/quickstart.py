@@ -12,13 +12,15 @@ import typer
 
 from toolenv.cli import app
 from toolenv.cli.data import store
-from toolenv.cli.execute import execute, folder_name, folder_path, prepare
+from toolenv.cli.execute import execute_all, folder_name, folder_path, prepare
 from toolenv.cli.output import check_page, console, report_of, write_page
+from toolenv.cli.task_options import Limit
 from toolenv.errors import DataError
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
 from toolenv.report.summary import summary_notes, summary_table
 from toolenv.runner.plan import JUDGED_BY, RunConfig, versions
+from toolenv.runner.select import HERE
 
 AGENTS = ("oracle", "always-stop", "never-stop", "noop", "random")
 SCRIPTS = ("recovery", "recovery:naive")
@@ -66,7 +68,7 @@ def quickstart(
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The page; by default report.html beside the runs.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None,
+    limit: Limit = None,
 ) -> None:
     """Run the reference agents on Workflows and BFCL.
 
@@ -110,7 +112,7 @@ def _run(parts: Sequence[Part], out: Path, limit: int | None) -> list[Path]:
     """Run whatever is not there yet, and return the folders of the runs."""
     configs = [config for part in parts for config in part.configs(limit)]
     runs = [prepare(one, out / _folder(one), resume=True) for one in configs]
-    return [execute(one) for one in runs]
+    return execute_all(runs, HERE)
 
 
 def _folder(config: RunConfig) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,16 +16,20 @@ from toolenv.cli.arms import run_arms
 from toolenv.cli.arms_report import arms_of, arms_without_outcome, show_arms
 from toolenv.cli.conduct import ConductOptions, agent_settings, check_prices
 from toolenv.cli.env_ids import Envs, env_names
-from toolenv.cli.execute import check_apart, execute, folder_name, prepare
+from toolenv.cli.execute import check_apart, execute_all, folder_name, prepare
 from toolenv.cli.grouped import grouped
-from toolenv.cli.output import console, rows_of, show, show_origins
+from toolenv.cli.json_only import stdout_kept_free
+from toolenv.cli.missing import naming_all_missing
+from toolenv.cli.none_valid import none_valid
+from toolenv.cli.output import console, report_of, show, show_origins
 from toolenv.cli.place_options import PlaceOptions
 from toolenv.cli.run_options import Agents, ArmOptions, Episodes, Out, Resume
+from toolenv.cli.stopped import naming
 from toolenv.cli.task_options import EnvOptions
+from toolenv.cli.told import told_of
 from toolenv.errors import UsageError
+from toolenv.report.build import Report
 from toolenv.report.costs import costs_of, render_costs
-from toolenv.report.rows import Row
-from toolenv.report.safe import safe_line
 from toolenv.runner.conduct import Conduct
 from toolenv.runner.costs import Price
 from toolenv.runner.plan import RunConfig
@@ -42,6 +47,9 @@ def run(
     workplace: PlaceOptions,
     conduct: ConductOptions,
     resume: Resume = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, as toolenv report does; nothing else on stdout.")
+    ] = False,
     setting: EnvOptions,
     arms: ArmOptions,
     agents: AgentSettings,
@@ -61,14 +69,15 @@ def run(
         for spec in dict.fromkeys(agent)
         for together in ([(name,) for name in names] if arms.arm else [names])
     ]
-    beside: list[Path] = []
-    if arms.arm:
-        folders, beside = run_arms(configs, arms.arm, out, baseline=arms.baseline, resume=resume, place=place)
-    elif arms.baseline is not None:
-        raise UsageError(f"--baseline {arms.baseline} has no meaning without --arm tts or --arm hint")
-    else:
-        folders = _run_all(configs, out, resume=resume, place=place)
-    _show_runs(folders, beside, place.conduct.prices)
+    with stdout_kept_free() if as_json else nullcontext(), naming_all_missing(names, setting.keywords()):
+        folders, beside = _played(configs, out, arms, resume=resume, place=place)
+    with naming(folders):
+        found = report_of(folders)
+        if as_json:
+            told_of(folders, found, place.conduct.prices, beside=beside).print_json()
+        else:
+            _show_runs(found, folders, beside, place.conduct.prices)
+    _check_any_valid(found, folders)
 
 
 def _check_prices(conduct: Conduct, agents: Sequence[str], options: Mapping[str, Any]) -> None:
@@ -78,36 +87,43 @@ def _check_prices(conduct: Conduct, agents: Sequence[str], options: Mapping[str,
         check_prices(conduct.prices, map(agent_settings, policies))
 
 
+def _played(
+    configs: Sequence[RunConfig], out: Path | None, arms: ArmOptions, *, resume: bool, place: Workplace
+) -> tuple[list[Path], list[Path]]:
+    """The folders of the runs, and of baselines beside them."""
+    if arms.arm:
+        return run_arms(configs, arms.arm, out, baseline=arms.baseline, resume=resume, place=place)
+    if arms.baseline is not None:
+        raise UsageError(f"--baseline {arms.baseline} has no meaning without --arm tts or --arm hint")
+    return _run_all(configs, out, resume=resume, place=place), []
+
+
 def _run_all(configs: Sequence[RunConfig], out: Path | None, *, resume: bool, place: Workplace) -> list[Path]:
     runs = [prepare(one, _folder(one, out, len(configs)), resume=resume, place=place) for one in configs]
     check_apart(runs)
-    return [execute(one, place) for one in runs]
+    return execute_all(runs, place)
 
 
-def _show_runs(folders: Sequence[Path], beside: Sequence[Path], prices: Mapping[str, Price]) -> None:
+def _show_runs(
+    found: Report, folders: Sequence[Path], beside: Sequence[Path], prices: Mapping[str, Price]
+) -> None:
     """The tables of the runs; arms are set against the baselines ``beside`` them, too."""
-    rows = rows_of(folders)
-    if rows:
-        show(rows)
+    if found.rows:
+        show(list(found.rows))
     show_arms(arms_of([*folders, *beside]))
     if prices:
         console().print(render_costs(costs_of(folders, prices)))
     show_origins(folders)
     typer.echo("Runs: " + " ".join(map(str, folders)))
-    _check_any_valid(rows, arms_without_outcome(folders))
 
 
-def _check_any_valid(rows: Sequence[Row], arms: Sequence[str]) -> None:
+def _check_any_valid(found: Report, folders: Sequence[Path]) -> None:
     """Exit status 1 if a run, which is all rows of one agent or an arm, has no valid episode."""
-    without = [one for one in dict.fromkeys(row.agent for row in rows) if not _valid(rows, one)] + [*arms]
-    for agent in without:
-        typer.echo(f"toolenv: no episode of {safe_line(agent)} is valid", err=True)
+    without = none_valid(found.rows, arms_without_outcome(folders))
+    for line in without:
+        typer.echo(f"toolenv: {line}", err=True)
     if without:
         raise typer.Exit(1)
-
-
-def _valid(rows: Sequence[Row], agent: str) -> int:
-    return sum(row.valid for row in rows if row.agent == agent)
 
 
 def _folder(config: RunConfig, out: Path | None, agents: int) -> Path:

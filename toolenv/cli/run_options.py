@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias
 import typer
 
 from toolenv.cli.execute import folder_path
-from toolenv.cli.task_options import Tasks, task_ids
+from toolenv.cli.task_options import Limit, Tasks, task_ids
 from toolenv.runner.plan import RunConfig
 
 Agents: TypeAlias = Annotated[
@@ -31,7 +31,7 @@ class Episodes:
     """Which episodes of the environments."""
 
     tasks: Tasks = None
-    limit: Annotated[int | None, typer.Option(help="Only the first N tasks of each environment.")] = None
+    limit: Limit = None
     trials: Annotated[int, typer.Option(help="Repetitions of each task.")] = 1
     seed: Annotated[int, typer.Option(help="Seed of the run.")] = 0
 

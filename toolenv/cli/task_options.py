@@ -15,6 +15,9 @@ from toolenv.errors import UsageError
 
 Subset: TypeAlias = Annotated[str | None, typer.Option(help="Subset of the suite.")]
 Tasks: TypeAlias = Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")]
+Limit: TypeAlias = Annotated[
+    int | None, typer.Option(metavar="N", help="Only the first N tasks of each environment.")
+]
 SuiteOptions: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--suite-option", metavar="NAME=VALUE", help="A setting of the suite's own."),

@@ -13,9 +13,11 @@ import typer
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.env_ids import Envs, env_names
-from toolenv.cli.execute import check_has_end
+from toolenv.cli.execute import MOST_EPISODES, check_has_end
+from toolenv.cli.missing import naming_all_missing
 from toolenv.cli.output import with_progress
-from toolenv.cli.task_options import Subset, SuiteOptions, Tasks, env_options
+from toolenv.cli.task_options import Limit, Subset, SuiteOptions, Tasks, env_options
+from toolenv.errors import UsageError
 from toolenv.feasibility.manifest import FLAGS
 from toolenv.report.format import counted
 from toolenv.runner.plan import source_of
@@ -31,17 +33,23 @@ Counts = Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One environment, what was found in it, and what is armed in it (see :func:`armed_counts`)."""
+    """One environment, what was found in it, and what is armed in it (see :func:`armed_counts`).
+
+    Attributes:
+        of: how many tasks there are, where ``--limit`` left some out.
+    """
 
     env: str
     found: Validation
     armed: Counts
+    of: int | None
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-able dict."""
         return {
             "env": self.env,
             "tasks": self.found.tasks,
+            **({} if self.of is None else {"first_of": self.of}),
             "findings": [asdict(one) for one in self.found.findings],
             "warnings": [asdict(one) for one in self.found.warnings],
             "flagged": dict(sorted(self.found.flagged.items())),
@@ -54,6 +62,7 @@ def validate(
     envs: Envs,
     subset: Subset = None,
     tasks: Tasks = None,
+    limit: Limit = None,
     suite_option: SuiteOptions = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -63,13 +72,14 @@ def validate(
     recovery witness, the clean path is checked, too, and what is armed is counted. Exit status 1 if anything
     is wrong. What in a data set disagrees with itself is a warning.
     """
-    options = env_options(suite_option, subset=subset, tasks=tasks)
-    sources = {name: source_of(name, options) for name in env_names(envs)}
-    for name, source in sources.items():
-        check_has_end(name, len(source.task_ids))
+    if limit is not None and limit < 1:
+        raise UsageError(f"limit={limit}: give a whole number of at least 1")
+    options, names = env_options(suite_option, subset=subset, tasks=tasks), env_names(envs)
+    with naming_all_missing(names, options):
+        sources = {name: _first(name, options, limit) for name in names}
     every = []
-    for name, source in sources.items():
-        checked = Checked(name, _validate(name, source), armed_counts(source))
+    for name, (source, of) in sources.items():
+        checked = Checked(name, _validate(name, source), armed_counts(source), of)
         every.append(checked)
         if not as_json:
             _print(checked)
@@ -79,6 +89,15 @@ def validate(
         _print_total(every)
     if any(one.found.findings for one in every):
         raise typer.Exit(1)
+
+
+def _first(name: str, options: Mapping[str, Any], limit: int | None) -> tuple[TaskSource, int | None]:
+    """The tasks that are looked at; and how many there are, where those are only the first of them."""
+    source = source_of(name, options)
+    if limit is not None and limit < len(source.task_ids):
+        return source_of(name, {**options, "tasks": tuple(source.task_ids[:limit])}), len(source.task_ids)
+    check_has_end(name, len(source.task_ids))
+    return source, None
 
 
 def _validate(name: str, source: TaskSource) -> Validation:
@@ -106,7 +125,10 @@ def tool_bucket(count: int) -> str:
 def _print(checked: Checked) -> None:
     found = checked.found
     warnings = f", {len(found.warnings)} warnings" if found.warnings else ""
-    typer.echo(f"{checked.env}: {found.tasks} tasks, {len(found.findings)} findings{warnings}")
+    tasks = (
+        f"{found.tasks} tasks" if checked.of is None else f"the first {found.tasks} of {_many(checked.of)}"
+    )
+    typer.echo(f"{checked.env}: {tasks}, {len(found.findings)} findings{warnings}")
     for flag, count in sorted(found.flagged.items()):
         typer.echo(f"  {count} flagged {flag}: {FLAGS[flag]}")
     _list(found.findings, "")
@@ -117,14 +139,19 @@ def _print(checked: Checked) -> None:
 def _print_total(every: Sequence[Checked]) -> None:
     """All together; what is armed in several environments, too."""
     tasks = sum(one.found.tasks for one in every)
+    first = "" if all(one.of is None for one in every) else ", the first of each"
     findings = sum(len(one.found.findings) for one in every)
-    typer.echo(f"{counted(len(every), 'environment')}: {tasks} tasks, {findings} findings")
+    typer.echo(f"{counted(len(every), 'environment')}: {tasks} tasks{first}, {findings} findings")
     totals: dict[str, Counter[str]] = {}
     for one in every:
         for title, counts in one.armed.items():
             if title != "mode":
                 totals.setdefault(title, Counter()).update(counts)
     _print_counts({title: dict(sorted(counts.items())) for title, counts in totals.items()})
+
+
+def _many(tasks: int) -> str:
+    return "tasks without end" if tasks > MOST_EPISODES else f"{tasks} tasks"
 
 
 def _print_counts(counts: Counts) -> None:

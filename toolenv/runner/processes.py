@@ -9,14 +9,17 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import Any
 
 from toolenv.runner.garbage import collect_seldom
+from toolenv.runner.interrupts import interrupts_deferred
 from toolenv.runner.plan import Job
 from toolenv.runner.worker import Orders, Played, Worker
 
 
 class ProcessCrew:
-    """Processes of this machine.
+    """Processes of this machine, each started when it is first given something.
 
     Each has an executor of its own, so that one that dies takes none of the others with it.
 
@@ -29,38 +32,51 @@ class ProcessCrew:
 
     def __init__(self, orders: Orders, size: int) -> None:
         self.size, self.places, self._orders = size, orders.places, orders
-        # Forking a process that has threads (progress bars do) may deadlock the child.
-        self._context = multiprocessing.get_context("spawn")
-        self._pids: dict[int, Future[int]] = {}
-        self._executors = [self._start(worker) for worker in range(size)]
-
-    def _start(self, worker: int) -> ProcessPoolExecutor:
-        executor = ProcessPoolExecutor(1, self._context, _begin, (self._orders,))
-        self._pids[worker] = executor.submit(os.getpid)
-        return executor
+        self._context = _Spawning()
+        self._executors: dict[int, ProcessPoolExecutor] = {}
 
     def submit(self, worker: int, jobs: Sequence[Job]) -> Future[Played]:
         """See :class:`toolenv.runner.remote.Crew`."""
-        return self._executors[worker].submit(_play, jobs)
+        if worker not in self._executors:
+            with interrupts_deferred():  # its locks have names in the system, which outlast a half-made one
+                self._executors[worker] = ProcessPoolExecutor(1, self._context, _begin, (self._orders,))
+        with interrupts_deferred():  # it may start the process
+            return self._executors[worker].submit(_play, jobs)
 
     def replace(self, worker: int) -> None:
         """See :class:`toolenv.runner.remote.Crew`."""
-        self._executors[worker].shutdown(wait=False, cancel_futures=True)
-        self._executors[worker] = self._start(worker)
+        self._executors.pop(worker).shutdown(wait=False, cancel_futures=True)
+
+    def has_room(self) -> bool:
+        """See :class:`toolenv.runner.remote.Crew`."""
+        return True
 
     def close(self) -> None:
         """See :class:`toolenv.runner.remote.Crew`."""
-        for executor in self._executors:
-            executor.shutdown(wait=False, cancel_futures=True)
-        ours = self.pids()
-        for process in multiprocessing.active_children():
-            if process.pid in ours:
-                process.kill()
+        with interrupts_deferred():  # Ctrl-C is often pressed twice
+            for process in self._context.started:
+                if process.pid:
+                    process.kill()
+            while self._executors:  # waited for: what they hold of the system is given back with them
+                self._executors.popitem()[1].shutdown(wait=True, cancel_futures=True)
 
     def pids(self) -> set[int]:
         """The ids of the processes that are up."""
-        up = (one for one in self._pids.values() if one.done() and not one.cancelled())
-        return {one.result() for one in up if one.exception() is None}
+        return {process.pid for process in self._context.started if process.pid and process.is_alive()}
+
+
+class _Spawning(SpawnContext):
+    """Keeps the processes it makes; forking one with threads (progress bars have them) may deadlock those."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.started: list[SpawnProcess] = []
+
+    def Process(self, *given: Any, **options: Any) -> SpawnProcess:  # type: ignore[override]
+        """A process of a pool, which starts it at once."""
+        process = SpawnProcess(*given, **options)
+        self.started.append(process)
+        return process
 
 
 _worker: Worker | None = None
@@ -70,6 +86,7 @@ def _begin(orders: Orders) -> None:
     """Make the worker of a new process, which ends with the one that started it and leaves Ctrl-C to it."""
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_parent, daemon=True).start()
     collect_seldom()
     _worker = Worker(orders)

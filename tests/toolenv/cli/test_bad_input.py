@@ -206,6 +206,22 @@ def test_an_absent_server_is_found_out_before_any_episode(toolenv: Command, plac
     assert_refused(ended, [f"no model server answers at {url}", "is it running there?"], place)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        (*RUN[:2], "--agent", "chat:x", "--limit", "1"),
+        ("generate", "--model", "x", "--limit", "1", "--out", "x"),
+    ],
+)
+def test_where_no_server_is_named_the_way_to_name_one_is(
+    toolenv: Command, place: Path, monkeypatch: pytest.MonkeyPatch, command: Sequence[str]
+) -> None:
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    ended = toolenv(*command)
+    assert_refused(ended, ["no model server is named", "e.g. --base-url http://127.0.0.1:8000/v1"], place)
+
+
 def test_generate_finds_out_before_anything_is_written(toolenv: Command, place: Path) -> None:
     url = f"http://127.0.0.1:{free_port()}/v1"
     ended = toolenv("generate", "--model", "some-model", "--base-url", url, "--limit", 1, "--out", "x")

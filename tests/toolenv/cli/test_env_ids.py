@@ -49,6 +49,18 @@ def test_what_matches_nothing_is_refused_with_the_nearest_first(given: str, near
     assert f"unknown environment id {given!r}; did you mean {nearest!r}" in str(refused.value)
 
 
+def test_all_that_match_nothing_are_told_at_once_each_with_its_nearest() -> None:
+    with pytest.raises(UsageError) as refused:
+        env_names(["ToolFeas/BFCL-claen-v0", CLEAN, "ToolFeas/Workflow-*-v0", "bfcl-infeasable", "?"])
+    assert str(refused.value) == (
+        "4 unknown environment ids:"
+        " 'ToolFeas/BFCL-claen-v0' (did you mean 'ToolFeas/BFCL-clean-v0'?);"
+        " 'ToolFeas/Workflow-*-v0' (did you mean 'ToolFeas/Workflows-*-v0'?);"
+        " 'bfcl-infeasable' (did you mean 'ToolFeas/BFCL-infeasible-v0'?);"
+        " '?' (see: toolenv envs)"
+    )
+
+
 def test_where_one_id_is_asked_for_a_pattern_may_match_one() -> None:
     assert env_name("*/BFCL-clean-*") == CLEAN
     with pytest.raises(UsageError, match=r"BFCL-\*-v0 matches \d+ environment ids \(.*, …\); give one"):
@@ -77,6 +89,16 @@ def test_every_command_names_the_nearest(toolenv: Command, command: str) -> None
     ended = toolenv(command, "ToolFeas/Workflow-*-v0", *more)
     assert (ended.code, ended.out) == (2, "")
     assert "did you mean 'ToolFeas/Workflows-*-v0'" in ended.err
+
+
+@pytest.mark.parametrize("command", ["run", "validate", "envs"])
+def test_every_command_that_takes_several_tells_of_all(toolenv: Command, place: Path, command: str) -> None:
+    more = ("--agent", "noop") if command == "run" else ()
+    ended = toolenv(command, "ToolFeas/BFCL-claen-v0", "ToolFeas/Workflow-clean-v0", *more)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert f"did you mean {CLEAN!r}" in ended.err
+    assert "did you mean 'ToolFeas/Workflows-clean-v0'" in ended.err
+    assert list(place.iterdir()) == []
 
 
 def test_certificates_are_of_infeasible_ids(toolenv: Command) -> None:

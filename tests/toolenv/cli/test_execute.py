@@ -11,7 +11,8 @@ import pytest
 from tests.toolenv.runner.toy_runs import CLEAN, INFEASIBLE, Payer, ten_episodes, toy_ids
 from toolenv import Observation
 from toolenv.cli import execute as module
-from toolenv.cli.execute import Interrupted, check_apart, execute, folder_name, prepare
+from toolenv.cli.execute import check_apart, execute, folder_name, prepare
+from toolenv.cli.stopped import Interrupted
 from toolenv.errors import PreflightError, StoreError, UsageError
 from toolenv.runner.plan import RunConfig
 from toolenv.runner.reading import read_episodes

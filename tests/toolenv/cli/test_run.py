@@ -158,9 +158,11 @@ def test_what_is_no_action_ends_the_run_and_what_was_kept_stays(toolenv: Command
     (place / "wrong_actions.py").write_text(WRONG)
     ended = toolenv("run", CLEAN, "--agent", "wrong_actions:sometimes", "--limit", 5, "--out", "x")
     assert (ended.code, ended.out) == (2, "")
+    again = f"toolenv run {CLEAN} --agent wrong_actions:sometimes --limit 5 --out x --resume"
     assert ended.err == (
         "toolenv: policy 'sometimes' gave no action: "
-        "str 'no action' is none of ToolCalls, Message, Stop, Malformed\n"
+        "str 'no action' is none of ToolCalls, Message, Stop, Malformed; 2 episodes kept in x. "
+        f"Once that is mended, go on with: {again}\n"
     )
     # The third question of BFCL's `multiple` is the first to ask for a capital.
     assert [one.task_id for one in read_episodes(place / "x")] == ["multiple_0", "multiple_1"]
@@ -193,7 +195,9 @@ def test_a_policy_that_raises_is_told_of_and_without_a_valid_episode_the_exit_st
     (place / "buggy.py").write_text(BUGGY)
     told = "AttributeError: 'Observation' object has no attribute 'mesages'"
     ended = toolenv("run", CLEAN, "--agent", "buggy:always", "--limit", 3, "--out", "x")
-    assert (ended.code, ended.err) == (1, "toolenv: no episode of always is valid\n")
+    helps = "mend it, then give another --out (--resume does not play them again)"
+    told_of = "toolenv: no episode of always is valid: 3 times the policy raised an exception"
+    assert (ended.code, ended.err) == (1, f"{told_of}: {helps}\n")
     flat = " ".join(ended.out.split())
     assert f"{CLEAN}, always: 3 episodes invalid by agent_error; multiple_0: {told}" in flat
     assert toolenv("report", "x", "--html", "page.html").code == 0

@@ -40,7 +40,7 @@ def test_a_run_stops_when_its_server_fails_every_episode(
 ) -> None:
     with FakeServer(Dying(5)) as server:
         ended = run(server, tmp_path, "--concurrency", concurrency)
-    told = "chat:fake-model: preflight, in no table: 11 input and 7 output tokens\n"
+    told = "chat:fake-model: preflight, in no episode: 11 input and 7 output tokens\n"
     assert (ended.code, ended.out) == (2, told)
     kept = Counter(one.decided_by for one in read_episodes(tmp_path / "x"))
     assert kept["server_error"] >= failed
