@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from toolenv.errors import PreflightError, ServerError, UnknownNameError, UsageError
+from toolenv.ledger import Ledger
 from toolenv.policy import Deliberation, Policy, PolicyFunction, as_policy
 from toolenv.task import Task
-from toolenv.types import Action, Message, Observation, Stop, Usage
+from toolenv.types import Action, Message, Observation, Stop, total_usage
 
 from .bill import Bill
 from .composed import Composed, beginning
@@ -78,16 +79,19 @@ class Budget(Composed):
         action, inner = yield from bill.ask(self.inner, observation, memory.inner)
         return bill.settle(action), BudgetMemory(inner, memory.spent + self._cost(action))
 
-    def preflight(self) -> Usage:
+    def preflight_by_role(self) -> Ledger:
         """The inner policy's own check.
 
         Raises:
             PreflightError: it failed, or showed that the server counts no tokens.
         """
-        usage = super().preflight()
+        ledger = super().preflight_by_role()
+        usage = total_usage(ledger.values())
         if not usage.known:
-            raise PreflightError(f"{self.name}: {UNCOUNTED} the server reports none", usage)
-        return usage
+            error = PreflightError(f"{self.name}: {UNCOUNTED} the server reports none", usage)
+            error.ledger = ledger
+            raise error
+        return ledger
 
     def _end(self, spent: int) -> Action:
         if self.ending == "close":

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from toolenv.deliberation import conclude, opening, part_seed
-from toolenv.policy import Answer, Deliberation, Policy, Privileged
+from toolenv.ledger import Ledger
+from toolenv.policy import Answer, Deliberation, Policy, Privileged, preflight_parts
 from toolenv.task import Task
 from toolenv.types import Observation, Usage, total_usage
 
@@ -74,20 +75,26 @@ class Composed(ABC):
         Raises:
             PreflightError: one of them failed.
         """
-        costs = [check() for check in self._methods("preflight")]
-        return total_usage(cost if isinstance(cost, Usage) else Usage() for cost in costs)
+        return total_usage(self.preflight_by_role().values())
+
+    def preflight_by_role(self) -> Ledger:
+        """:meth:`preflight`, by role; a part that plays several is tried once, under the first of them."""
+        return preflight_parts(self._each_once())
 
     def close(self) -> None:
         """Close every part that can be closed."""
-        for close in self._methods("close"):
-            close()
+        for _, part in self._each_once():
+            close = getattr(part, "close", None)
+            if callable(close):
+                close()
 
-    def _methods(self, name: str) -> Iterator[Callable[[], Any]]:
-        """The parts' methods of that name, each part once."""
-        for part in {id(part): part for part in self.parts.values()}.values():
-            method = getattr(part, name, None)
-            if callable(method):
-                yield method
+    def _each_once(self) -> Iterator[tuple[str, Policy]]:
+        """Every part with the first role that it plays."""
+        seen: set[int] = set()
+        for role, part in self.parts.items():
+            if id(part) not in seen:
+                seen.add(id(part))
+                yield role, part
 
 
 def beginning(policy: Policy, task: Task | None, seed: int | None, part: int | str = "") -> Any:

@@ -68,6 +68,7 @@ class Dialect:
     def __init__(
         self, settings: LocalSettings, tokenizer: Any, *, stop_tokens: frozenset[int], context: int
     ) -> None:
+        self._model = _shown_name(settings.model)
         self.stop_tokens, self.context = stop_tokens, min(context, settings.max_model_len or context)
         self.template = ChatTemplate(settings, tokenizer)
         self._settings, self._tokenizer = settings, tokenizer
@@ -114,8 +115,8 @@ class Dialect:
         )
         reasoning_tokens = self._reasoning_tokens(prompt, tokens)
         usage = Usage(len(prompt.tokens), len(tokens), generation.cached, reasoning_tokens)
-        name, finish = Path(self._settings.model).name, "stop" if ended else "length"
-        reply = Reply({"role": "assistant", "content": text}, finish, name, usage)
+        finish = "stop" if ended else "length"
+        reply = Reply({"role": "assistant", "content": text}, finish, self._model, usage)
         action = to_action(reply, observation.tools, reasoning_sent_back=self.gives_reasoning_back)
         return action, strip_reasoning(text)[1]
 
@@ -126,6 +127,12 @@ class Dialect:
     def _encode(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
         return ids
+
+
+def _shown_name(model: str) -> str:
+    """What records say of a model: its name on the hub, or that of its folder without those around it."""
+    path = Path(model)
+    return path.name if path.is_absolute() or path.is_dir() else model
 
 
 def stop_tokens(tokenizer: Any, generation_config: Any) -> frozenset[int]:

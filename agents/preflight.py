@@ -33,7 +33,14 @@ LISTING_SECONDS = 10.0
 REQUEST_SECONDS = 60.0
 """How long it may take to answer the request; less if the agent's own timeout is."""
 
+_KEY = "OPENAI_API_KEY"
 _ANOTHER = "--base-url (option base_url) or OPENAI_BASE_URL"
+
+_UNNAMED = (
+    "no model server is named: neither --base-url (option base_url), OPENAI_BASE_URL nor OPENAI_API_KEY is"
+    " given. For a server of your own (vLLM, SGLang, llama.cpp) add its address, e.g. --base-url"
+    " http://127.0.0.1:8000/v1; for OpenAI's, set OPENAI_API_KEY"
+)
 
 _REMEDIES = (
     (
@@ -82,8 +89,10 @@ def listed_models(server: ChatServer) -> tuple[str, ...]:
     """The models that a server lists; none where it lists nothing.
 
     Raises:
-        PreflightError: no server answers.
+        PreflightError: no server is named, or none answers.
     """
+    if not server.is_named:
+        raise PreflightError(_UNNAMED)
     lister = server.hurried(LISTING_SECONDS)
     listed = lister.models()
     if not isinstance(listed, Failure):
@@ -99,8 +108,9 @@ def listed_models(server: ChatServer) -> tuple[str, ...]:
 def _advice(failure: Failure, model: str, listed: tuple[str, ...]) -> str:
     """The server's words and what to do about them."""
     quoted = failure.message
-    if failure.status in (401, 403):
-        return f"{quoted}; set OPENAI_API_KEY to a key that it takes; {_ANOTHER} names another server"
+    refused = _refused_account(failure, model)
+    if refused:
+        return f"{quoted}; {refused}; {_ANOTHER} names another server"
     missing = failure.trouble == "server/unknown_model"
     if missing or (failure.status == 404 and listed and not any(_same_model(model, one) for one in listed)):
         return f"{quoted}; {_unknown(model, listed)}"
@@ -111,6 +121,23 @@ def _advice(failure: Failure, model: str, listed: tuple[str, ...]) -> str:
     remedies = (remedy for pattern, remedy in _REMEDIES if re.search(pattern, quoted, re.IGNORECASE))
     remedy = next(remedies, "") if failure.status and 400 <= failure.status < 500 else ""
     return f"{quoted}; {remedy}" if remedy else quoted
+
+
+def _refused_account(failure: Failure, model: str) -> str:
+    """What to check where a server refuses the one who asks; empty where it does not."""
+    if failure.trouble == "server/quota":
+        return (
+            f"the account behind {_KEY} is exhausted, or has no credit for this: check its balance, billing"
+            " and limits with the provider, ask for less (max_tokens=…), or give another account's key"
+        )
+    if failure.status == 401:
+        return f"set {_KEY} to a key that it takes"
+    if failure.status == 403:
+        return (
+            f"it does not allow this: check that {_KEY} is the key you mean, that its account and project may"
+            f" use {model!r}, and that neither provider nor proxy bars this address or region"
+        )
+    return ""
 
 
 def _unknown(model: str, listed: tuple[str, ...]) -> str:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
+from operator import is_
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from toolenv.errors import SchemaError
@@ -106,11 +107,20 @@ class Written(NamedTuple):
         """Whether a conversation begins with this one, and all of it would be written as it was."""
         end = len(self.messages)
         return (
-            messages[:end] == self.messages
+            len(messages) >= end
+            and (all(map(is_, messages, self.messages)) or _reads_alike(messages[:end], self.messages))
             and (len(messages) == end or messages[end].role in ("assistant", "user"))
             and tools is self.tools
             and self.reasoning == {at: text for at, text in reasoning.items() if at < end}
         )
+
+
+def _reads_alike(messages: Sequence[ChatMessage], others: Sequence[ChatMessage]) -> bool:
+    """Whether messages are written alike: equal arguments may not be, as 1, 1.0 and True are not."""
+    return messages == others and all(
+        one is other or repr(one.calls) == repr(other.calls)
+        for one, other in zip(messages, others, strict=True)
+    )
 
 
 def write(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -29,6 +29,12 @@ _COUNTS = (
     "recalled_input_tokens",
     "recalled_output_tokens",
 )
+_SHOWN = 100
+"""Characters of a value that an error shows."""
+
+_name_of: Callable[[type], str] = type.__dict__["__name__"].__get__
+"""A metaclass may have a ``__name__`` of its own."""
+
 _ALL_COUNTS = attrgetter("input_tokens", "output_tokens", *_COUNTS)
 
 
@@ -46,35 +52,42 @@ def check_action(action: object, giver: str) -> Action:
 
 def problem_of(action: object) -> str:
     """What keeps a value from being an action; empty if nothing does."""
+    try:
+        return _problem_of(action)
+    except Exception as error:  # its own methods are no better than it is
+        return _unseen(action, error)
+
+
+def _problem_of(action: object) -> str:
     if isinstance(action, ToolCalls):
-        return _problem_of_calls(action) or problem_of_usage(action.usage)
+        return _problem_of_calls(action) or _problem_of_usage(action.usage)
     if isinstance(action, Message):
-        return _problem_of_text("Message.text", action.text) or problem_of_usage(action.usage)
+        return _problem_of_text("Message.text", action.text) or _problem_of_usage(action.usage)
     if isinstance(action, Stop):
         return (
             _problem_of_text("Stop.reason", action.reason)
             or _problem_of_confidence(action.confidence)
-            or problem_of_usage(action.usage)
+            or _problem_of_usage(action.usage)
         )
     if isinstance(action, Malformed):
         texts = _problem_of_text("Malformed.raw", action.raw) or _problem_of_text("Malformed.why", action.why)
-        return texts or problem_of_usage(action.usage)
-    return f"{_shown(action)} is none of ToolCalls, Message, Stop, Malformed"
+        return texts or _problem_of_usage(action.usage)
+    return f"{shown(action)} is none of ToolCalls, Message, Stop, Malformed"
 
 
 def _problem_of_calls(action: ToolCalls) -> str:
     if type(action.calls) is tuple and all(map(_is_plain, action.calls)):
         return _problem_of_text("ToolCalls.text", action.text)
     if not isinstance(action.calls, tuple | list):
-        return f"ToolCalls.calls is {_shown(action.calls)}, no tuple of ToolCall"
+        return f"ToolCalls.calls is {shown(action.calls)}, no tuple of ToolCall"
     for number, call in enumerate(action.calls):
         if not isinstance(call, ToolCall):
-            return f"ToolCalls.calls[{number}] is {_shown(call)}, no ToolCall"
+            return f"ToolCalls.calls[{number}] is {shown(call)}, no ToolCall"
         if type(call.arguments) is not dict and not isinstance(call.arguments, Mapping):
-            return f"the arguments of ToolCalls.calls[{number}] are {_shown(call.arguments)}, no mapping"
+            return f"the arguments of ToolCalls.calls[{number}] are {shown(call.arguments)}, no mapping"
         if not (isinstance(call.name, str) and isinstance(call.id, str) and isinstance(call.problem, str)):
             wrong = next(name for name in _CALL_TEXTS if not isinstance(getattr(call, name), str))
-            return f"ToolCalls.calls[{number}].{wrong} is {_shown(getattr(call, wrong))}, no str"
+            return f"ToolCalls.calls[{number}].{wrong} is {shown(getattr(call, wrong))}, no str"
     return _problem_of_text("ToolCalls.text", action.text)
 
 
@@ -88,24 +101,31 @@ def _is_plain(call: Any) -> bool:
 
 
 def _problem_of_text(name: str, text: object) -> str:
-    return "" if isinstance(text, str) else f"{name} is {_shown(text)}, no str"
+    return "" if isinstance(text, str) else f"{name} is {shown(text)}, no str"
 
 
 def _problem_of_confidence(confidence: object) -> str:
     if confidence is None or (isinstance(confidence, int | float) and 0 <= confidence <= 1):
         return ""
-    return f"Stop.confidence is {_shown(confidence)}, not in [0, 1]"
+    return f"Stop.confidence is {shown(confidence)}, not in [0, 1]"
 
 
 def problem_of_usage(usage: object) -> str:
     """What keeps a value from being a usage or ``None``; empty if nothing does."""
+    try:
+        return _problem_of_usage(usage)
+    except Exception as error:
+        return _unseen(usage, error)
+
+
+def _problem_of_usage(usage: object) -> str:
     if usage is None or usage is NO_TOKENS:
         return ""
     if not isinstance(usage, Usage):
-        return f"the usage is {_shown(usage)}, no Usage"
+        return f"the usage is {shown(usage)}, no Usage"
     counts = _ALL_COUNTS(usage)
     if type(usage.estimated) is not bool:
-        return f"Usage.estimated is {_shown(usage.estimated)}, no bool"
+        return f"Usage.estimated is {shown(usage.estimated)}, no bool"
     # Beyond doubt; told faster than what is wrong.
     if set(map(type, counts)) == {int} and min(counts) >= 0 and max(counts) <= LARGEST_COUNT:
         return ""
@@ -113,11 +133,37 @@ def problem_of_usage(usage: object) -> str:
         count: Any = getattr(usage, name)
         unknown = count is None and name not in _COUNTS
         if not unknown and not (type(count) is int and 0 <= count <= LARGEST_COUNT):
-            return f"Usage.{name} is {_shown(count)}, no whole number from 0 to {LARGEST_COUNT:,}"
+            return f"Usage.{name} is {shown(count)}, no whole number from 0 to {LARGEST_COUNT:,}"
     return ""
 
 
-def _shown(value: object) -> str:
+def _unseen(value: object, error: Exception) -> str:
+    return f"{_name_of(type(value))} raises {_name_of(type(error))} when it is looked at"
+
+
+def shown(value: object) -> str:
+    """A value as an error shows it: its type, and the beginning of its ``repr()`` if that can be had.
+
+    It may be of any kind: a foreign value whose own methods raise must not take the error's place.
+    """
     if type(value) is int and abs(value) > LARGEST_COUNT:
         return f"int of {value.bit_length()} bits"  # longer ones cannot be written out
-    return f"{type(value).__name__} {value!r:.100}"
+    told, is_its_own = _own_words(value, _SHOWN)
+    return f"{_name_of(type(value))} {told}" if is_its_own else told
+
+
+def own_words(value: object, limit: int | None = None) -> str:
+    """The beginning of a value's ``repr()``, which may be of any kind; where that raises, words that say so.
+
+    Args:
+        value: any.
+        limit: characters; ``None`` for all.
+    """
+    return _own_words(value, limit)[0]
+
+
+def _own_words(value: object, limit: int | None) -> tuple[str, bool]:
+    try:
+        return str.__getitem__(repr(value), slice(limit)), True
+    except Exception as error:
+        return f"{_name_of(type(value))} whose repr() raises {_name_of(type(error))}", False

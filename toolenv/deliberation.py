@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, TypeAlias, TypeVar, cast
 
+from toolenv.actions import shown
+from toolenv.errors import NoActionError
 from toolenv.policy import Answer, Ask, Composite, Deliberation, Policy, Seeded
 from toolenv.seeding import mix
 from toolenv.task import Task
@@ -41,12 +43,43 @@ def part_seed(seed: int | None, part: int | str) -> int | None:
 
 
 def deliberation(policy: Policy, observation: Observation, memory: Any) -> Deliberation:
-    """What leads to a policy's decision; of one that is made of no others, a single question."""
+    """What leads to a policy's decision; of one that is made of no others, a single question.
+
+    Raises:
+        NoActionError: what comes back is no pair of action and memory.
+    """
     deliberate = getattr(policy, "deliberate", None)  # a quarter of the time that isinstance takes
     if deliberate is None:
-        return (yield Ask(policy, observation, memory))
-    answer: Answer = yield from deliberate(observation, memory)
-    return answer
+        answer: Any = yield Ask(policy, observation, memory)
+    else:
+        answer = yield from generator_of(deliberate(observation, memory), policy, "deliberate")
+    if type(answer) is tuple and len(answer) == 2:
+        return answer
+    return _pair(answer, policy)
+
+
+def _pair(answer: object, policy: Policy) -> Answer:
+    """The pair in an answer that is no plain one, such as a list of two or a named tuple."""
+    kinds: tuple[Any, ...] = (tuple, list)
+    for kind in kinds:
+        if issubclass(type(answer), kind):
+            parts = kind(kind.__iter__(answer))  # whatever its class makes of that
+            if len(parts) == 2:
+                return parts[0], parts[1]
+    raise NoActionError(
+        f"policy {policy.name!r}", f"it returned {shown(answer)}, expected the pair (action, memory)"
+    )
+
+
+def generator_of(made: object, policy: Policy, method: str) -> Generator[Any, Any, Any]:
+    """``made``, if it is a generator.
+
+    Raises:
+        NoActionError: a policy's method that has to return one did not.
+    """
+    if issubclass(type(made), Generator):
+        return cast("Generator[Any, Any, Any]", made)
+    raise NoActionError(f"policy {policy.name!r}", f"{method} returned {shown(made)}, expected a generator")
 
 
 def conclude(asking: Generator[Ask, Answer, Result]) -> Result:
@@ -73,10 +106,10 @@ def advance(
         while True:
             if outcome is None:
                 ask = next(asking)
-            elif isinstance(outcome, Exception):
-                ask = asking.throw(outcome)
+            elif issubclass(type(outcome), Exception):  # which asks nothing of what a policy returned
+                ask = asking.throw(cast(Exception, outcome))
             else:
-                ask = asking.send(outcome)
+                ask = asking.send(cast(Answer, outcome))
             if not answered_here(ask.policy):
                 return ask
             outcome = _asked(ask)

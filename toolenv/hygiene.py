@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from toolenv.actions import own_words
 from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
 from toolenv.rendering import cut
 from toolenv.types import Action, Malformed, Message, Stop, ToolCalls
@@ -18,6 +19,8 @@ NAME_LIMIT = 500
 
 def clean_text(text: str) -> str:
     """``text`` as valid Unicode, and cut where it is longer than anybody reads."""
+    if type(text) is not str:  # a subclass may do anything
+        text = str.__str__(text)
     if len(text) > TEXT_LIMIT:
         text = cut(text, TEXT_LIMIT)
     return text if text.isascii() else mend_surrogates(text)
@@ -25,6 +28,8 @@ def clean_text(text: str) -> str:
 
 def clean_name(text: str) -> str:
     """The name or id of a call, or what is wrong with it: short, and valid Unicode."""
+    if type(text) is not str:
+        text = str.__str__(text)
     if len(text) > NAME_LIMIT:
         text = cut(text, NAME_LIMIT)
     return text if text.isascii() else mend_surrogates(text)
@@ -37,14 +42,14 @@ def clean_raw(raw: Any) -> Any:
     try:
         return clean_json(raw)[0]
     except UnusableValueError:
-        return clean_text(repr(raw)[:TEXT_LIMIT])
+        return clean_text(own_words(raw, TEXT_LIMIT))
 
 
 def clean_action(action: Action) -> Action:
     """The action with its texts and ``raw`` cleaned; the same object where there was nothing to clean."""
     if isinstance(action, (ToolCalls, Message)) and action.raw is None:
         text = action.text
-        if text.isascii() and len(text) <= TEXT_LIMIT:
+        if type(text) is str and text.isascii() and len(text) <= TEXT_LIMIT:
             return action
     if isinstance(action, Malformed):
         text, why, record = clean_text(action.raw), clean_text(action.why), clean_raw(action.record)

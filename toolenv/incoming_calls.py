@@ -9,6 +9,9 @@ from toolenv.json_values import UnusableValueError, clean_json
 from toolenv.quick import new_call
 from toolenv.types import ToolCall, ToolSpec
 
+_EMPTY = ""
+"""What most calls have for an id and a problem; told by identity, the quickest way."""
+
 
 class IncomingCalls:
     """The calls of one episode; no two bear the same id.
@@ -30,10 +33,11 @@ class IncomingCalls:
             call: as the agent made it.
             offered: the tools by every name that they may be called by.
         """
-        spec = offered.get(call.name)
-        name = clean_name(call.name) if spec is None else spec.name
-        call_id = self._unused_id(clean_name(call.id) if call.id else "")
-        problem = clean_name(call.problem) if call.problem else ""
+        given = call.name if type(call.name) is str else str.__str__(call.name)
+        spec = offered.get(given)
+        name = clean_name(given) if spec is None else spec.name
+        call_id = self._unused_id(clean_name(call.id) if call.id is not _EMPTY else "")
+        problem = clean_name(call.problem) if call.problem is not _EMPTY else ""
         try:
             arguments, mended = clean_json(call.arguments)
         except UnusableValueError as error:

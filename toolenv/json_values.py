@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from toolenv.read_only import ReadOnlyDict, ReadOnlyList
+
 MAX_DEPTH = 64
 """Containers within containers that a value may have."""
 
@@ -37,8 +39,8 @@ def clean_json(value: Any) -> tuple[Any, bool]:
         UnusableValueError: a type JSON does not know, a key that is no text, NaN or an infinity, or a
             value beyond :data:`MAX_DEPTH`, :data:`MAX_SIZE` or :data:`MAX_INTEGER_BITS`.
     """
-    if type(value) is dict and _is_flat(value):
-        return value.copy(), False
+    if (type(value) is dict or type(value) is ReadOnlyDict) and _is_flat(value):
+        return dict.copy(value), False
     copier = _Copier()
     return copier.copy(value, 0), copier.changed
 
@@ -106,7 +108,9 @@ class _Copier:
             return value
         if kind is int or kind is float:
             return self._number(value)
-        return self._unusual(value, depth)
+        if kind is ReadOnlyDict:
+            return self._object(value, depth)
+        return self._array(value, depth) if kind is ReadOnlyList else self._unusual(value, depth)
 
     def _number(self, value: int | float) -> int | float:
         self._spend(1)
@@ -165,6 +169,15 @@ class _Copier:
 
     def _unusual(self, value: Any, depth: int) -> Any:
         """Subclasses of JSON's own types, and other mappings; nothing else."""
+        try:
+            return self._converted(value, depth)
+        except UnusableValueError:
+            raise
+        except Exception as error:  # their own methods may do anything
+            said = f"{type(value).__name__} cannot be read: {type(error).__name__}"
+            raise UnusableValueError(said) from error
+
+    def _converted(self, value: Any, depth: int) -> Any:
         if isinstance(value, str):
             return self._text(str.__str__(value))
         if isinstance(value, int):

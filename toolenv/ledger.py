@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from typing import Any, TypeAlias
 
+from toolenv.actions import own_words
+from toolenv.hygiene import clean_raw
 from toolenv.json_values import UnusableValueError, clean_json
 from toolenv.rendering import cut
 from toolenv.types import Action, Malformed, Usage, total_usage
@@ -36,12 +38,22 @@ def read_ledger(action: Action) -> Ledger:
     usage = action.usage or Usage()
     kept = kept_of(action)
     roles = kept.get(ROLES_KEY) if isinstance(kept, Mapping) else None
-    if isinstance(roles, Mapping) and roles:
-        ledger = {str(role): _usage(entry) for role, entry in roles.items()}
-        known = {role: entry for role, entry in ledger.items() if entry is not None}
-        if len(known) == len(ledger) and total_usage(known.values()) == usage:
-            return known
-    return {AGENT: usage}
+    ledger = ledger_from_json(roles) if roles else None
+    return ledger if ledger and total_usage(ledger.values()) == usage else {AGENT: usage}
+
+
+def ledger_from_json(roles: object) -> Ledger | None:
+    """The ledger that :func:`ledger_to_json` wrote; ``None`` of anything else."""
+    if not isinstance(roles, Mapping):
+        return None
+    ledger = {str(role): _usage(entry) for role, entry in roles.items()}
+    known = {role: entry for role, entry in ledger.items() if entry is not None}
+    return known if len(known) == len(ledger) else None
+
+
+def ledger_to_json(ledger: Mapping[str, Usage]) -> dict[str, dict[str, Any]]:
+    """``{ROLE: {"input_tokens": …, …}, …}``."""
+    return {role: _plain(usage) for role, usage in ledger.items()}
 
 
 def write_ledger(action: Action, ledger: Mapping[str, Usage], notes: Mapping[str, Any]) -> Action:
@@ -49,7 +61,7 @@ def write_ledger(action: Action, ledger: Mapping[str, Usage], notes: Mapping[str
 
     What it kept before stays beside them; under ``inner`` where it has one of their names already.
     """
-    plain = {role: _plain(usage) for role, usage in ledger.items()}
+    plain = ledger_to_json(ledger)
     told = dict(notes) if set(ledger) == {AGENT} else {ROLES_KEY: plain, **notes}
     before = kept_of(action)
     if before is None:
@@ -79,8 +91,9 @@ def under_role(role: str, ledger: Mapping[str, Usage]) -> Ledger:
 
 
 def kept_of(action: Action) -> Any:
-    """What an action keeps for readers of the trace."""
-    return action.record if isinstance(action, Malformed) else action.raw
+    """What an action keeps for readers of the trace: a plain dict as it is, else a JSON value or text."""
+    kept = action.record if isinstance(action, Malformed) else action.raw
+    return kept if type(kept) is dict else clean_raw(kept)
 
 
 def with_kept(action: Action, kept: Any, usage: Usage) -> Action:
@@ -95,7 +108,7 @@ def _bounded(kept: Any, told: Mapping[str, Any]) -> Any:
     try:
         return clean_json(kept)[0]
     except UnusableValueError:
-        return {"inner": cut(repr(kept), MAX_KEPT), **told}
+        return {"inner": cut(own_words(kept), MAX_KEPT), **told}
 
 
 def _plain(usage: Usage) -> dict[str, Any]:

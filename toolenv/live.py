@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from toolenv.errors import DeadlineError, ServerError, ToolFault, UsageError
 from toolenv.hygiene import clean_action, clean_text
 from toolenv.incoming_calls import IncomingCalls
-from toolenv.json_values import copy_json
 from toolenv.judge import decide_text
 from toolenv.kernel.protocol import Slot, shown_tools
 from toolenv.names import lookup_table, shared_lookup_table
 from toolenv.quick import new_call, new_calls, new_observation, new_tuple
+from toolenv.read_only import frozen
 from toolenv.source import TaskSource
 from toolenv.task import Task
 from toolenv.trace import Continuation, Ending, Step, Trace
@@ -195,7 +195,7 @@ class LiveEpisode:
 
     def _call_tools(self, action: ToolCalls) -> None:
         calls = tuple([self._incoming.accept(call, self._lookup) for call in action.calls])
-        # The agent sees copies: what it does to them must not reach the trace or the world.
+        # The agent sees copies, and cannot change them: later requests send again what was written of them.
         shown = tuple([_copied(call) for call in calls])
         self._messages.append(new_tuple(ChatMessage, ("assistant", action.text, shown, "")))
         results = tuple([self._answer(call) for call in calls])
@@ -292,7 +292,7 @@ class LiveEpisode:
 
 
 def _copied(call: ToolCall) -> ToolCall:
-    return new_call(call.name, copy_json(call.arguments), call.id, call.problem)
+    return new_call(call.name, frozen(call.arguments), call.id, call.problem)
 
 
 _NOT_RUN = ToolResult("Error: not run, the episode had ended.", "tool_error")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from toolenv.actions import problem_of_usage
-from toolenv.errors import UsageError
+from toolenv.actions import problem_of_usage, shown
+from toolenv.errors import ServerError, UsageError
+from toolenv.ledger import AGENT, Ledger, add_ledgers, under_role
 from toolenv.task import Task
-from toolenv.types import NO_TOKENS, Action, Observation, Usage
+from toolenv.types import NO_TOKENS, Action, Observation, Usage, total_usage
 from toolenv.waiting import Waiting
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ def as_policy(policy: Policy | PolicyFunction) -> Policy:
         _check_plain(policy)
         return FunctionPolicy(policy)
     raise UsageError(
-        f"{policy!r} is no policy: give an object with `name` and `act(observation, memory) -> "
+        f"{shown(policy)} is no policy: give an object with `name` and `act(observation, memory) -> "
         "(action, memory)`, or a function `observation -> action`"
     )
 
@@ -164,13 +165,44 @@ def preflight(of: object) -> Usage:
         PreflightError: it cannot be used.
         UsageError: what it cost is no usage.
     """
+    return total_usage(preflight_ledger(of).values())
+
+
+def preflight_ledger(of: object) -> Ledger:
+    """:func:`preflight`, and what it cost by role.
+
+    A policy made of several may say so by a method ``preflight_by_role() -> Mapping[str, Usage]``; whatever
+    else has a ``preflight() -> Usage | None`` has one role. The errors are those of :func:`preflight`.
+    """
+    by_role = getattr(of, "preflight_by_role", None)
     check = getattr(of, "preflight", None)
-    cost = check() if callable(check) else None
-    if not isinstance(cost, Usage):
-        return NO_TOKENS
-    if problem := problem_of_usage(cost):
-        raise UsageError(f"preflight of {getattr(of, 'name', type(of).__name__)!r}: {problem}")
-    return cost
+    if callable(by_role):
+        costs: Mapping[str, Any] = by_role()
+    else:
+        costs = {AGENT: check() if callable(check) else None}
+    for cost in costs.values():
+        if problem := problem_of_usage(cost):
+            raise UsageError(f"preflight of {getattr(of, 'name', type(of).__name__)!r}: {problem}")
+    return {role: NO_TOKENS if cost is None else cost for role, cost in costs.items()}
+
+
+def preflight_parts(parts: Iterable[tuple[str, object]]) -> Ledger:
+    """Try several, each under its role, and return what it cost by role.
+
+    Raises:
+        ServerError: one of them cannot be used; its ledger and usage hold what those before it cost, too.
+    """
+    spent: Ledger = {}
+    for role, part in parts:
+        try:
+            own = preflight_ledger(part)
+        except ServerError as error:
+            own = error.ledger or {AGENT: error.usage or NO_TOKENS}
+            error.ledger = add_ledgers([spent, under_role(role, own)])
+            error.usage = total_usage(error.ledger.values())
+            raise
+        spent = add_ledgers([spent, under_role(role, own)])
+    return spent
 
 
 _DECIDING = ("act", "act_batch", "submit", "deciding", "deliberate", "begin", "brief", "start")

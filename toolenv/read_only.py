@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NoReturn
 
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
 _UNPACKED = 4096
 """Values out of pickles that are kept, since workers are sent the same ones with every observation."""
 
@@ -64,6 +66,8 @@ def frozen(value: Any) -> Any:
     kind = type(value)
     if kind is str or kind is ReadOnlyDict or kind is ReadOnlyList:
         return value
+    if kind is dict and _SCALARS.issuperset(map(type, value.values())):  # as nearly all calls have
+        return ReadOnlyDict(value)
     if kind is dict or isinstance(value, Mapping):
         return ReadOnlyDict([(key, frozen(item)) for key, item in value.items()])
     return ReadOnlyList(map(frozen, value)) if isinstance(value, list) else value

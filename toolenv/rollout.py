@@ -109,9 +109,13 @@ def play(
             break
         observation, _, _, _, info = env.step(check_action(action, giver))  # whatever wrappers do to it
     name = env_id or (env.spec.id if env.spec is not None else "")
-    trace = tool_env.trace
-    verdict = Verdict(**info["verdict"])
-    return Rollout(record(trace, verdict, tool_env.task, agent=policy.name, env_id=name, trial=trial), trace)
+    return _finished(tool_env, Verdict(**info["verdict"]), agent=policy.name, env_id=name, trial=trial)
+
+
+def _finished(env: ToolEnv, verdict: Verdict, *, agent: str, env_id: str, trial: int) -> Rollout:
+    """What is told of an episode that has its verdict."""
+    trace = env.trace
+    return Rollout(record(trace, verdict, env.task, agent=agent, env_id=env_id, trial=trial), trace)
 
 
 def _abort(env: ToolEnv, error: Exception) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from toolenv.agents import preflight as preflight_module
 from toolenv.agents.chat import ChatPolicy
 from toolenv.agents.settings import ChatSettings
 from toolenv.errors import PreflightError
+from toolenv.model_server import ChatServer
 from toolenv.types import Usage
 
 FINE = completion("ready")
@@ -53,6 +54,39 @@ def test_missing_usage_shows_before_the_run() -> None:
 @pytest.mark.parametrize("models", [None, (), raw("<html>"), as_json({"data": [1, {"id": 2}]}), raw("", 500)])
 def test_a_server_that_lists_no_models_is_as_good(models: Sequence[str] | Answer | None) -> None:
     assert preflight(FINE, models)[0].known
+
+
+@pytest.mark.parametrize("base_url", ["", "  "])
+def test_where_no_server_is_named_the_message_says_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch, base_url: str
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", base_url)
+    with pytest.raises(PreflightError) as raised:
+        ChatPolicy(ChatSettings(model="x")).preflight()
+    assert str(raised.value) == (
+        "no model server is named: neither --base-url (option base_url), OPENAI_BASE_URL nor OPENAI_API_KEY"
+        " is given. For a server of your own (vLLM, SGLang, llama.cpp) add its address, e.g. --base-url"
+        " http://127.0.0.1:8000/v1; for OpenAI's, set OPENAI_API_KEY"
+    )
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "api_key"),
+    [
+        ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1", None),
+        ("OPENAI_API_KEY", "sk-1", None),
+        ("", "", "sk-1"),
+    ],
+)
+def test_an_address_or_a_key_names_one(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, api_key: str | None
+) -> None:
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    if variable:
+        monkeypatch.setenv(variable, value)
+    assert ChatServer(api_key=api_key).is_named
 
 
 def test_no_server_is_named_at_once() -> None:
@@ -127,6 +161,31 @@ def test_field_103_refused_tools_bring_the_message_and_the_remedy(message: str) 
 
 def test_a_refused_key_names_the_variable() -> None:
     assert "set OPENAI_API_KEY" in refused(error(401, "Incorrect API key provided"), error(401, "no"))
+
+
+@pytest.mark.parametrize("models", [(MODEL,), error(402, "Insufficient Balance")])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        error(402, "Insufficient Balance"),
+        error(402, "This request requires more credits, or fewer max_tokens."),
+        error(429, "You exceeded your current quota", type="insufficient_quota"),
+    ],
+)
+def test_an_exhausted_account_says_what_to_check(answer: Answer, models: Any) -> None:
+    """The words are DeepSeek's, OpenRouter's and OpenAI's."""
+    text = refused(answer, models, attempts=1)
+    assert "check its balance, billing and limits with the provider" in text
+    assert "OPENAI_API_KEY" in text
+    assert "HTTP 4" in text, "the server's own words are quoted"
+
+
+def test_a_forbidden_model_says_whose_permission_is_missing() -> None:
+    text = refused(error(403, f"Project does not have access to model {MODEL}"), error(403, "no"))
+    assert "check that OPENAI_API_KEY is the key you mean" in text
+    assert f"its account and project may use {MODEL!r}" in text
+    assert "bars this address or region" in text
+    assert "set OPENAI_API_KEY to a key" not in text, "it has one"
 
 
 def test_a_wrong_path_is_guessed() -> None:

@@ -16,6 +16,7 @@ from toolenv.agents.local_settings import TransformersSettings
 from toolenv.agents.preflight import PROBE
 from toolenv.agents.registry import make_agent
 from toolenv.errors import PreflightError
+from toolenv.ledger import kept_of
 
 NAMED = TransformersSettings(model="nobody/tiny")
 
@@ -58,10 +59,18 @@ def test_without_a_network_and_a_copy_the_error_comes_at_once(monkeypatch: pytes
 def test_a_copy_on_this_disk_is_loaded_without_a_network(cache: Path) -> None:
     save_tiny_model(copied(cache), context=4096)
     policy = make_agent("transformers:nobody/tiny", {"max_tokens": 3, "device": "cpu"})
-    usage = policy.act(PROBE, None)[0].usage
-    assert usage is not None
-    assert usage.output_tokens == 3
+    action = policy.act(PROBE, None)[0]
+    assert action.usage is not None
+    assert action.usage.output_tokens == 3
     assert policy.settings.model == "nobody/tiny"  # type: ignore[attr-defined]
+    assert kept_of(action)["model"] == "nobody/tiny", "as it was asked for, wherever it came from"
+
+
+def test_a_folder_is_named_without_those_around_it(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    save_tiny_model(tmp_path / "mine", context=4096)
+    policy = make_agent(f"transformers:{tmp_path}/mine", {"max_tokens": 3, "device": "cpu"})
+    assert kept_of(policy.act(PROBE, None)[0])["model"] == "mine"
 
 
 def test_half_a_copy_is_none(cache: Path) -> None:

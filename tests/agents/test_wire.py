@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import re
 from typing import Any
 
@@ -11,6 +12,8 @@ import jinja2
 import pytest
 
 from tests.support.real_model import CHAT_TEMPLATE
+from tests.support.toy import toy_source
+from toolenv import ToolEnv
 from toolenv.agents.wire import (
     HTTP,
     LOCAL_TEMPLATE,
@@ -22,8 +25,9 @@ from toolenv.agents.wire import (
     to_openai_messages,
     to_openai_tools,
 )
+from toolenv.agents.wire import write as write_on
 from toolenv.names import with_wire_names
-from toolenv.types import ChatMessage, Observation, ToolCall, ToolSpec
+from toolenv.types import ChatMessage, Observation, ToolCall, ToolCalls, ToolSpec
 
 SQRT = ToolSpec("math.sqrt", "Root.", {"type": "object", "properties": {"x": {"type": "number"}}})
 TOOLS = with_wire_names([SQRT, ToolSpec("ls")])
@@ -259,3 +263,47 @@ def test_field_113_reasoning_is_sent_back_only_where_asked() -> None:
     wire = write(*messages, reasoning=thoughts, form=WireForm(reasoning_field="reasoning_content"))
     assert wire[1]["reasoning_content"] == "need tool"
     assert "reasoning_content" not in wire[0]
+
+
+@pytest.mark.parametrize("other", [True, 1.0, "1"])
+def test_arguments_that_equal_those_of_before_but_are_others_are_written_anew(other: Any) -> None:
+    """1 == 1.0 == True, and each is other JSON."""
+    before = write_on(observe(user(), calling(ToolCall("ls", {"n": 1}, "a1")), replying("a1")))
+    seen = observe(user(), calling(ToolCall("ls", {"n": other}, "a1")), replying("a1"))
+    sent = write_on(seen, before=before).wire
+    assert sent == write_on(seen).wire
+    assert sent[1]["tool_calls"][0]["function"]["arguments"] == json.dumps({"n": other})
+
+
+def test_arguments_in_another_order_are_written_in_theirs() -> None:
+    before = write_on(observe(user(), calling(ToolCall("ls", {"a": 1, "b": 2}, "a1")), replying("a1")))
+    seen = observe(user(), calling(ToolCall("ls", {"b": 2, "a": 1}, "a1")), replying("a1"))
+    assert write_on(seen, before=before).wire == write_on(seen).wire
+
+
+def test_messages_that_are_the_same_or_read_alike_are_not_written_again() -> None:
+    seen = observe(user(), calling(ToolCall("ls", {"n": 1}, "a1")), replying("a1"))
+    alike = observe(user(), calling(ToolCall("ls", {"n": 1}, "a1")), replying("a1"))
+    before = write_on(seen)
+    for again in (seen, alike):
+        more = Observation((*again.messages, user("and now?")), TOOLS, 4)
+        assert write_on(more, before=before).wire[1] is before.wire[1]
+
+
+def test_what_an_agent_sees_of_its_calls_cannot_be_changed_in_place() -> None:
+    """What is written of a message is sent again as it is, so that a change in it would go unseen."""
+    env = ToolEnv(toy_source())
+    env.reset(seed=1)
+    nested = {"account": "A1", "amount": 7, "more": [{"deep": 1}]}
+    seen = env.step(ToolCalls((ToolCall("pay", nested),)))[0]
+    arguments: Any = next(one.calls[0].arguments for one in seen.messages if one.calls)
+    assert arguments == nested
+    for change in (
+        lambda: operator.setitem(arguments, "amount", True),
+        lambda: arguments["more"].append(2),
+        lambda: arguments["more"][0].update(deep=True),
+    ):
+        with pytest.raises(TypeError, match=r"shared and read-only; copy.deepcopy\(\) gives one to change"):
+            change()
+    nested["amount"] = 8
+    assert arguments["amount"] == 7, "the agent's own dict is another"

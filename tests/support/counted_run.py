@@ -1,7 +1,7 @@
 """``python -m tests.support.counted_run FILE …``: the command line, its tokens counted by the engine itself.
 
 It runs ``toolenv …`` with the other arguments and writes what the engine of ``vllm:`` or ``transformers:``
-has read and written, and what the agent said of its preflight, which no run directory holds.
+has read and written, and what the agent said of its preflight, apart from what the run directory holds.
 """
 
 from __future__ import annotations

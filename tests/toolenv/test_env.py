@@ -352,7 +352,8 @@ def test_what_a_policy_does_to_an_observation_changes_nothing() -> None:
     made = env()
     made.reset(options={"task_id": "pay-7"})
     observation, *_ = made.step(call("pay", account="A1", amount=99))
-    observation.messages[-2].calls[0].arguments.update(amount=7)  # type: ignore[attr-defined]
+    with pytest.raises(TypeError, match="read-only"):
+        observation.messages[-2].calls[0].arguments.update(amount=7)  # type: ignore[attr-defined]
     observation.tools[0].to_openai()["function"]["parameters"]["properties"].clear()
     assert made.trace.calls()[0][0].arguments == {"account": "A1", "amount": 99}
     assert made.tools[0].parameters["properties"]

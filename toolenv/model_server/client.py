@@ -15,7 +15,7 @@ from toolenv.identity import ByIdentity
 from toolenv.model_server.backoff import Backoff, share
 from toolenv.model_server.circumstances import Circumstances, here
 from toolenv.model_server.clock import CLOCK, Clock, Pause
-from toolenv.model_server.endpoint import Endpoint, endpoint_of
+from toolenv.model_server.endpoint import Endpoint, endpoint_of, is_named
 from toolenv.model_server.limits import Gate, Gates, OutOfTimeError
 from toolenv.model_server.outcome import Failure, Reply
 from toolenv.model_server.own_reply import OwnReplies, new_request_id
@@ -101,6 +101,11 @@ class ChatServer:
             with self._lock:
                 self._endpoint = self._endpoint or endpoint_of(self._base_url, self._api_key)
         return self._endpoint
+
+    @property
+    def is_named(self) -> bool:
+        """Whether anything says which server is meant, an address or a key; else it is OpenAI's, in vain."""
+        return is_named(self._base_url, self._api_key)
 
     @property
     def url(self) -> str:

@@ -20,6 +20,25 @@ class Endpoint:
     headers: Sequence[str]
 
 
+NO_KEY = "none"
+"""What is sent to servers that want no key."""
+
+
+def key_of(api_key: str | None) -> str:
+    """The key that is sent; empty where none is given and ``OPENAI_API_KEY`` has none."""
+    return api_key or os.environ.get("OPENAI_API_KEY", "").strip()
+
+
+def is_named(base_url: str | None, api_key: str | None) -> bool:
+    """Whether anything says which server is meant: an address, or a key, which is for OpenAI's own.
+
+    Args:
+        base_url, api_key: see :func:`endpoint_of`.
+    """
+    given = key_of(None if api_key == NO_KEY else api_key)
+    return bool(base_url or os.environ.get("OPENAI_BASE_URL", "").strip() or given)
+
+
 def endpoint_of(base_url: str | None, api_key: str | None) -> Endpoint:
     """The server that the openai client would ask; its import takes longer than all of toolenv's.
 
@@ -29,7 +48,7 @@ def endpoint_of(base_url: str | None, api_key: str | None) -> Endpoint:
     """
     import openai
 
-    key = api_key or os.environ.get("OPENAI_API_KEY", "").strip() or "none"
+    key = key_of(api_key) or NO_KEY
     with openai.OpenAI(base_url=base_url, api_key=key) as client:
         headers = {"Authorization": f"Bearer {client.api_key}", **client.default_headers}
         return Endpoint(

@@ -75,7 +75,7 @@ def costs_facts(costs: Iterable[RunCosts]) -> dict[str, str]:
     facts = {}
     for one in costs:
         parts = [("all", one.total), *(one.by_role.items() if len(one.by_role) > 1 else ())]
-        told = (f"{role} {_amount(money)} ({money.unknown:,} unknown)" for role, money in parts)
+        told = (f"{role} {money_text(money)} ({money.unknown:,} unknown)" for role, money in parts)
         facts[f"cost of {one.env}, {one.agent}"] = "; ".join(told)
     return facts
 
@@ -95,11 +95,11 @@ def render_costs(costs: Sequence[RunCosts]) -> Table:
         name = Text(f"{safe_line(one.env)}\n{safe_line(one.agent)}")
         entries = [("all", one.total), *(one.by_role.items() if len(one.by_role) > 1 else ())]
         for number, (role, money) in enumerate(entries):
-            shown = (Text(safe_line(role)), _amount(money), f"{money.unknown:,}")
+            shown = (Text(safe_line(role)), money_text(money), f"{money.unknown:,}")
             table.add_row(name if number == 0 else Text(""), *shown)
     return table
 
 
-def _amount(money: Money) -> str:
+def money_text(money: Money) -> str:
     """An amount; of which nothing is known it is not 0."""
     return "–" if money.unknown and not money.amount else f"{money.amount:,.4f}"

@@ -24,7 +24,8 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 import gymnasium
 
-from toolenv.deliberation import Outcome, advance, leaves
+from toolenv.actions import shown
+from toolenv.deliberation import Outcome, advance, generator_of, leaves
 from toolenv.env import ToolEnv
 from toolenv.errors import UsageError
 from toolenv.model_server.circumstances import Circumstances, under
@@ -282,11 +283,13 @@ def _decides_alone(policy: Policy) -> bool:
 
 
 def _future(taken: object, policy: Policy) -> Future[Answer]:
-    if isinstance(taken, Future):
-        return taken
-    raise UsageError(f"policy {policy.name!r}: submit gave {taken!r:.100}, no concurrent.futures.Future")
+    if issubclass(type(taken), Future):
+        return cast("Future[Answer]", taken)
+    raise UsageError(f"policy {policy.name!r}: submit gave {shown(taken)}, no concurrent.futures.Future")
 
 
 def _deciding(ask: Ask) -> Waiting[Answer]:
     """As the policy's, begun where a failure is the episode's own."""
-    return (yield from cast(Waitable, ask.policy).deciding(ask.observation, ask.memory))
+    deciding = cast(Waitable, ask.policy).deciding(ask.observation, ask.memory)
+    answer: Answer = yield from generator_of(deciding, ask.policy, "deciding")
+    return answer

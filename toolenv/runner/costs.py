@@ -95,14 +95,15 @@ class Tariff:
 
     def by_role(self, trace: Trace) -> dict[str, float | None]:
         """What an episode cost each role; ``None`` where its tokens or its price are not known."""
-        return {role: self._cost(role, usage) for role, usage in role_usage(trace).items()}
+        return {role: self.cost(role, usage) for role, usage in role_usage(trace).items()}
 
     def of(self, trace: Trace) -> float | None:
         """What an episode cost; ``None`` where any part of it is not known."""
         costs = self.by_role(trace).values()
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
-    def _cost(self, role: str, usage: Usage) -> float | None:
+    def cost(self, role: str, usage: Usage) -> float | None:
+        """What a role's tokens cost; ``None`` where they or their price are not known."""
         if usage.generations == 0:
             return 0.0
         price = self._by_role.get(role, self._only)

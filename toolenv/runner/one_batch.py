@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from typing import Any
 
+from toolenv.actions import shown
 from toolenv.errors import UsageError
 from toolenv.policy import Answer, Ask, Batched, Policy
 
@@ -16,11 +18,20 @@ def in_one_batch(policy: Policy, asks: Sequence[Ask]) -> Sequence[Answer | Excep
         answers = policy.act_batch([ask.observation for ask in asks], [ask.memory for ask in asks])
     except Exception as error:
         return [_own_copy(error) for _ in asks]
-    if isinstance(answers, Sequence) and len(answers) == len(asks):
-        return answers
-    given = f"{len(answers)} answers" if isinstance(answers, Sequence) else f"{answers!r:.100}"
+    listed = _listed(answers)
+    if listed is not None and len(listed) == len(asks):
+        return listed
+    given = shown(answers) if listed is None else f"{len(listed)} answers"
     wrong = UsageError(f"policy {policy.name!r}: act_batch gave {given} for {len(asks)}")
     return [wrong] * len(asks)
+
+
+def _listed(answers: object) -> list[Any] | None:
+    """What a sequence holds; ``None`` of anything else."""
+    try:
+        return list(answers) if isinstance(answers, Sequence) else None
+    except Exception:  # of its own methods
+        return None
 
 
 def _own_copy(error: Exception) -> Exception:

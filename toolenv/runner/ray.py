@@ -118,6 +118,10 @@ class RayCrew:
         self._actors[worker] = actor = self._start()
         self._asked[worker] = actor.pid.remote()
 
+    def has_room(self) -> bool:
+        """See :class:`toolenv.runner.remote.Crew`."""
+        return self._room() > 0
+
     def close(self) -> None:
         """See :class:`toolenv.runner.remote.Crew`."""
         actors, self._actors = self._actors, []

@@ -7,7 +7,7 @@ given to whom, the same for both.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from toolenv.rollout import Rollout
 from toolenv.runner.keys import Key
 from toolenv.runner.plan import Job
 from toolenv.runner.worker import Played
+from toolenv.types import Usage
 
 MOST_AHEAD = 64
 """Jobs a worker has beside those it is playing, at most. It has twice as many as it handed in at a time of
@@ -37,9 +38,19 @@ MOST_LOST_ALONE = 3
 LOST_IN_A_ROW = 16
 """A run ends when so many workers, and two for each that there is, were lost with no episode in between."""
 
+TOGETHER_SECONDS = 5.0
+"""How long the first workers that are up wait for the others, so that few jobs are not all theirs."""
+
+LOOK_SECONDS, LOOKS = 30.0, 10
+"""After so long without an episode it is looked whether any worker is up, or can be; a run ends when that was
+not so as often in a row."""
+
 
 class WorkersLost(ToolEnvError):
-    """A run stopped because its workers die before they play anything; what had finished is kept."""
+    """A run stopped because its workers die before they play anything, or no other has a place.
+
+    What had finished is kept.
+    """
 
 
 class Crew(Protocol):
@@ -63,7 +74,11 @@ class Crew(Protocol):
         ...
 
     def replace(self, worker: int) -> None:
-        """Put a new worker in the place of one that was lost."""
+        """Put a new worker in the place of one that was lost; it may be long until that one is up."""
+        ...
+
+    def has_room(self) -> bool:
+        """Whether a worker that is not up may still come up."""
         ...
 
     def close(self) -> None:
@@ -71,7 +86,16 @@ class Crew(Protocol):
         ...
 
 
-def run_remote(jobs: Iterable[Job], crew: Crew, give_up: Callable[[Job, str], Rollout]) -> Iterator[Rollout]:
+def tell_nobody(spent: Mapping[str, Usage]) -> None:
+    """Whoever runs episodes without a store keeps no account of what came before them."""
+
+
+def run_remote(
+    jobs: Iterable[Job],
+    crew: Crew,
+    give_up: Callable[[Job, str], Rollout],
+    tried: Callable[[Mapping[str, Usage]], None] = tell_nobody,
+) -> Iterator[Rollout]:
     """Run every job on a crew and yield each episode as it comes in; the crew is closed at the end.
 
     Workers hold no more jobs than keep them busy, so that memory does not grow with the run.
@@ -80,12 +104,13 @@ def run_remote(jobs: Iterable[Job], crew: Crew, give_up: Callable[[Job, str], Ro
         jobs: what to run, taken as needed.
         crew: who plays.
         give_up: the invalid episode of a job that again and again loses its worker, and why.
+        tried: told what each worker spent, by role, on trying its model.
 
     Raises:
         WorkersLost: workers die whatever they play.
         Exception: once the calls in flight have been yielded, what a worker's policy raised.
     """
-    return _Run(jobs, crew, give_up).episodes()
+    return _Run(jobs, crew, give_up, tried).episodes()
 
 
 class _Hands:
@@ -96,12 +121,14 @@ class _Hands:
         most: how many it may have, if these have lost workers; ``None`` otherwise.
         ahead: how many it may have beside those it plays.
         calls: how many it works on.
+        up: whether it has answered. Before that it has no jobs: it may never come up, as where the node of
+            a cluster was lost on which there was room for it.
     """
 
     def __init__(self) -> None:
         self.jobs: dict[Key, Job] = {}
         self.most: int | None = None
-        self.ahead, self.calls = 2, 0
+        self.ahead, self.calls, self.up = 2, 0, False
 
     def hand_in(self, rollouts: Sequence[Rollout]) -> None:
         """It has played these."""
@@ -114,36 +141,63 @@ class _Hands:
 class _Run:
     """Jobs that wait, and calls in flight."""
 
-    def __init__(self, jobs: Iterable[Job], crew: Crew, give_up: Callable[[Job, str], Rollout]) -> None:
-        self.waiting, self.crew, self.give_up = iter(jobs), crew, give_up
+    def __init__(
+        self,
+        jobs: Iterable[Job],
+        crew: Crew,
+        give_up: Callable[[Job, str], Rollout],
+        tried: Callable[[Mapping[str, Usage]], None],
+    ) -> None:
+        self.waiting, self.crew, self.give_up, self.tried = iter(jobs), crew, give_up, tried
+        self.next_new = next(self.waiting, None)
         self.again: deque[Job] = deque()
         self.suspects: deque[Job] = deque()
         self.losses: Counter[Key] = Counter()
         self.losses_alone: Counter[Key] = Counter()
         self.hands = [_Hands() for _ in range(crew.size)]
         self.calls: dict[Future[Played], tuple[int, _Hands]] = {}
-        self.lost_in_a_row = 0
+        self.lost_in_a_row = self.without_room = 0
         self.failure: BaseException | None = None
 
     def episodes(self) -> Iterator[Rollout]:
         try:
-            self.hand_out()
-            while self.calls:
-                done, _ = wait(self.calls, return_when=FIRST_COMPLETED)
+            for worker in range(self.crew.size):
+                self.submit(worker, ())  # answered when it is up
+            wait(self.calls, TOGETHER_SECONDS)
+            while self.is_going_on():
+                done, _ = wait(self.calls, LOOK_SECONDS, FIRST_COMPLETED)
                 for future in [one for one in self.calls if one in done]:  # a worker's in their order
                     yield from self.take_in(future, *self.calls.pop(future))
                 self.hand_out()
+                if not done:
+                    self.look()
         finally:
             self.crew.close()
         if self.failure is not None:
             raise self.failure
+
+    def is_going_on(self) -> bool:
+        """Whether there are episodes to come; whoever is not up has none."""
+        if any(hands.up for _, hands in self.calls.values()):
+            return True
+        return self.failure is None and bool(self.again or self.suspects or self.next_new)
+
+    def look(self) -> None:
+        """Give up a run of which no worker is up or can be."""
+        stuck = not any(hands.up for hands in self.hands) and not self.crew.has_room()
+        self.without_room = self.without_room + 1 if stuck else 0
+        if self.without_room >= LOOKS:
+            minutes = LOOK_SECONDS * LOOKS / 60
+            self.failure = self.failure or WorkersLost(
+                f"stopped: all workers are lost, and for {minutes:g} minutes there was no room for another"
+            )
 
     def hand_out(self) -> None:
         """Give every worker what it can take."""
         if self.failure is not None:
             return
         given: dict[int, list[Job]] = {
-            worker: [] for worker, hands in enumerate(self.hands) if hands.calls < CALLS
+            worker: [] for worker, hands in enumerate(self.hands) if hands.up and hands.calls < CALLS
         }
         took = True
         while took:  # in turns, or the last jobs would all be one worker's
@@ -160,6 +214,11 @@ class _Run:
         if any(hands.jobs and hands.calls < CALLS for hands in self.hands):
             self.hand_out()
 
+    def new_job(self) -> Job | None:
+        """The next that nobody has had."""
+        job, self.next_new = self.next_new, next(self.waiting, None)
+        return job
+
     def next_for(self, worker: int) -> Job | None:
         """Another job for a worker, if there is one and it has room for it."""
         hands = self.hands[worker]
@@ -173,7 +232,7 @@ class _Run:
             return None
         if self.suspects and worker == 0:  # it is kept free for them
             return None
-        return self.again.popleft() if self.again else next(self.waiting, None)
+        return self.again.popleft() if self.again else self.new_job()
 
     def submit(self, worker: int, jobs: Sequence[Job]) -> None:
         try:
@@ -187,7 +246,7 @@ class _Run:
     def take_in(self, future: Future[Played], worker: int, hands: _Hands) -> Iterator[Rollout]:
         """The episodes that a worker has handed in."""
         hands.calls -= 1
-        error = future.exception()
+        hands.up, error = True, future.exception()
         if isinstance(error, self.crew.lost):
             if hands is self.hands[worker]:  # or it was lost with an earlier call
                 yield from self.lose(worker, error)
@@ -195,9 +254,12 @@ class _Run:
             self.failure = self.failure or error
         else:
             played = future.result()
+            if played.preflight:
+                self.tried(played.preflight)
             rollouts = played.rollouts()
             hands.hand_in(rollouts)
-            self.lost_in_a_row = 0
+            if rollouts:
+                self.lost_in_a_row = 0
             self.failure = self.failure or played.failure
             yield from rollouts
 
@@ -206,6 +268,7 @@ class _Run:
         had, self.hands[worker] = self.hands[worker], _Hands()
         self.lost_in_a_row += 1
         self.crew.replace(worker)
+        self.submit(worker, ())
         if self.lost_in_a_row >= LOST_IN_A_ROW + 2 * self.crew.size:
             self.failure = self.failure or WorkersLost(
                 f"stopped: {self.lost_in_a_row} workers in a row died before they had played an episode"

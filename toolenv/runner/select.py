@@ -19,8 +19,9 @@ from toolenv.runner.local import run_jobs
 from toolenv.runner.plan import Job
 from toolenv.runner.processes import ProcessCrew
 from toolenv.runner.ray import Cluster, RayCrew, import_ray
-from toolenv.runner.remote import Crew, run_remote
+from toolenv.runner.remote import Crew, run_remote, tell_nobody
 from toolenv.runner.worker import Orders
+from toolenv.types import Usage
 
 RUNNERS = ("local", "processes", "ray")
 ANYWHERE = Cluster()
@@ -83,6 +84,7 @@ def run_at(
     policy: Policy,
     make_policy: Callable[[], Policy],
     env_options: Mapping[str, Any],
+    tried: Callable[[Mapping[str, Usage]], None] = tell_nobody,
 ) -> Generator[Rollout]:
     """Run every job and yield each episode as it ends: the same ones everywhere, in another order.
 
@@ -92,6 +94,7 @@ def run_at(
         policy: who decides, in this process.
         make_policy: builds it elsewhere; it must survive pickling, e.g. a ``functools.partial``.
         env_options: keywords of ``gymnasium.make``.
+        tried: told what workers spent, by role, on trying a model of their own.
 
     Raises:
         UsageError: once the episodes in flight have been yielded, that the policy gave no action.
@@ -105,7 +108,7 @@ def run_at(
     def give_up(job: Job, why: str) -> Rollout:
         return given_up(job, why, policy.name, env_options)
 
-    yield from run_remote(jobs, crew_at(place, policy, make_policy, env_options), give_up)
+    yield from run_remote(jobs, crew_at(place, policy, make_policy, env_options), give_up, tried)
 
 
 def crew_at(

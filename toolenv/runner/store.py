@@ -30,6 +30,7 @@ from toolenv.rollout import Rollout
 from toolenv.runner import shards
 from toolenv.runner.keys import KeySet
 from toolenv.runner.plan import JUDGED_BY, RunConfig, described, versions, without_reaching
+from toolenv.runner.preflights import PREFLIGHTS_FILE
 from toolenv.runner.reading import PLAYED_AGAIN, RUN_FILE, RUN_VERSION, read_episodes, read_header
 from toolenv.runner.set_aside import SET_ASIDE_FILE, SetAside, set_aside_failed
 
@@ -193,7 +194,8 @@ class RunStore:
 
     def _take_away(self) -> None:
         """Leave nothing of a run that has no episode; the lock file goes while the lock is held."""
-        for path in (self.folder / RUN_FILE, *shards.shard_paths(self.folder), self.folder / LOCK_FILE):
+        names = (RUN_FILE, PREFLIGHTS_FILE, LOCK_FILE)
+        for path in (*shards.shard_paths(self.folder), *(self.folder / name for name in names)):
             path.unlink(missing_ok=True)
 
 
@@ -261,6 +263,7 @@ def _open(folder: Path, header: Mapping[str, Any], is_new: bool) -> tuple[SetAsi
     """Write the header of a new run, mend the files of an old one, and open the last."""
     try:
         if is_new:
+            (folder / PREFLIGHTS_FILE).unlink(missing_ok=True)  # of what never became a run
             _write_whole(folder / RUN_FILE, json.dumps(header, indent=1) + "\n")
         paths = shards.shard_paths(folder)
         for path in paths:

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from toolenv.errors import ToolEnvError
-from toolenv.policy import Policy, preflight
+from toolenv.errors import ServerError, ToolEnvError
+from toolenv.ledger import Ledger
+from toolenv.policy import Policy, preflight_parts
 from toolenv.rollout import Rollout
 from toolenv.runner.batched import holds_a_model
 from toolenv.runner.conduct import CONDUCT, Conduct
 from toolenv.runner.local import run_jobs
 from toolenv.runner.plan import Job
+from toolenv.types import Usage
 
 PATIENCE = 0.01
 """Seconds after which a worker hands in what it has played. Long episodes are thus handed in one by one, and
@@ -51,10 +53,12 @@ class Played(NamedTuple):
             spot, and the worker wait for that.
         failure: the exception that ended its work, and what it still had is dropped; ``None`` if there was
             none.
+        preflight: what it has spent by role on trying its model since it handed in last.
     """
 
     packed: bytes
     failure: Exception | None = None
+    preflight: Mapping[str, Usage] | None = None
 
     def rollouts(self) -> tuple[Rollout, ...]:
         """The episodes."""
@@ -71,6 +75,7 @@ class Worker:
         self._episodes: Iterator[Rollout] | None = None
         self._waiting: deque[Job] = deque()
         self._held = 0
+        self._preflight: Ledger = {}
         sys.path.extend(one for one in orders.path if one not in sys.path)
 
     def play(self, jobs: Sequence[Job]) -> Played:
@@ -92,8 +97,12 @@ class Worker:
         except Exception as error:
             self._waiting.clear()
             self._held, self._episodes = 0, None
-            return Played(pickle.dumps(tuple(rollouts)), portable(error))
-        return Played(pickle.dumps(tuple(rollouts)))
+            return Played(pickle.dumps(tuple(rollouts)), portable(error), self._spent())
+        return Played(pickle.dumps(tuple(rollouts)), None, self._spent())
+
+    def _spent(self) -> Ledger:
+        spent, self._preflight = self._preflight, {}
+        return spent
 
     def _next(self) -> Rollout:
         """The next episode to end; a run that had nothing more to do is begun anew."""
@@ -109,10 +118,17 @@ class Worker:
         if self._policy is None:
             policy = self._orders.make_policy()
             if holds_a_model(policy):  # loaded here alone; what else there is was tried before the run
-                preflight(policy)
+                self._try(policy)
             self._policy = policy
         orders, jobs = self._orders, _Taken(self._waiting)
         return run_jobs(jobs, self._policy, orders.env_options, orders.places, orders.conduct)
+
+    def _try(self, policy: Policy) -> None:
+        try:
+            self._preflight = preflight_parts([("", policy)])
+        except ServerError as error:
+            self._preflight = error.ledger
+            raise
 
 
 class _Taken:

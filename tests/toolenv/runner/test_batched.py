@@ -251,8 +251,8 @@ class NoAction(Payer):
     ("policy", "words"),
     [
         (TooFew(), r"policy 'payer': act_batch gave 1 answers for 4"),
-        (NoAnswers(), r"policy 'payer': act_batch gave None for 4"),
-        (NoFuture(), r"policy 'payer': submit gave \(ToolCalls\(.*, no concurrent.futures.Future"),
+        (NoAnswers(), r"policy 'payer': act_batch gave NoneType None for 4"),
+        (NoFuture(), r"policy 'payer': submit gave tuple \(ToolCalls\(.*, no concurrent.futures.Future"),
         (NoAction(), r"policy 'payer' gave no action: dict \{'tool': 'pay'\} is none of"),
         (Failing(UsageError("temperature=-1")), "temperature=-1"),
         (FailingInBatches(UsageError("temperature=-1")), "temperature=-1"),

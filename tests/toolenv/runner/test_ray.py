@@ -10,14 +10,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tests.toolenv.cli.command import environment, spawned
+from tests.toolenv.cli.command import environment, spawn, spawned, wait_for_episodes
 from tests.toolenv.runner.elsewhere import ENVS
 from toolenv.errors import ServerError, UnknownNameError, UsageError
 from toolenv.runner.ray import Cluster, RayCrew
@@ -29,11 +29,25 @@ RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
 ERRORS = ("RayActorError", "WorkerCrashedError", "NodeDiedError", "ObjectLostError", "OutOfMemoryError")
 
 OWN = """
+import time
+
 from toolenv import Message, NO_TOKENS
 
 def polite(observation):
     return Message("Done.", usage=NO_TOKENS)
+
+def slow(observation):
+    time.sleep(0.1)
+    return polite(observation)
 """
+
+SOON_FOUND_DEAD = {
+    "RAY_health_check_initial_delay_ms": "0",
+    "RAY_health_check_period_ms": "300",
+    "RAY_health_check_timeout_ms": "1000",
+    "RAY_health_check_failure_threshold": "3",
+}
+"""Settings of a head node, which else takes half a minute to find out that another one is lost."""
 
 
 @pytest.fixture(scope="module")
@@ -95,18 +109,30 @@ def records_in(folder: Path) -> list[str]:
 @contextmanager
 def existing_cluster(more: Mapping[str, str] = RAY) -> Iterator[str]:
     """The address of a cluster that somebody else started."""
-    command = [str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", "--port=0"]
-    options = ["--num-cpus=2", "--include-dashboard=false", "--object-store-memory=100000000"]
+    options = ("--head", "--port=0", "--num-cpus=2", "--include-dashboard=false")
+    with node(r"--address='([0-9.:]+)'", *options, more=more) as (_, told):
+        yield told[1]
+
+
+@contextmanager
+def node(says: str, *options: str, more: Mapping[str, str]) -> Iterator[tuple[int, re.Match[str]]]:
+    """A node of a cluster: its process group, and what it says when it is up."""
+    command = [str(Path(sys.executable).with_name("ray")), "start", "--block", *options]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    environ = environment(**more)
-    with subprocess.Popen([*command, *options], env=environ, start_new_session=True, **pipes) as process:
+    with subprocess.Popen(
+        [*command, "--object-store-memory=100000000"],
+        env=environment(**more),
+        start_new_session=True,
+        **pipes,
+    ) as process:
         assert process.stdout is not None
         try:
             lines = iter(process.stdout.readline, "")
-            told = next(filter(None, (re.search(r"--address='([0-9.:]+)'", line) for line in lines)))
-            yield told[1]
+            told = next(filter(None, (re.search(says, line) for line in lines)))
+            yield process.pid, told
         finally:
-            os.killpg(process.pid, signal.SIGTERM)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # a node takes long to end where another was lost
             process.wait(timeout=60)
 
 
@@ -127,6 +153,34 @@ def test_the_command_line_runs_on_a_cluster_of_its_own_or_an_existing_one(tmp_pa
             joined = spawned(*command, name, "--runner", "ray", *options, cwd=tmp_path, env=there)
             assert joined.code == 0, joined.err
             assert records_in(tmp_path / name) == records_in(tmp_path / "here")
+
+
+@pytest.mark.slow
+def test_a_node_of_the_cluster_that_is_lost_with_its_actors_holds_nothing_up(tmp_path: Path) -> None:
+    """One of three actors is gone for good, since there is no room for another: two play it all."""
+    (tmp_path / "own.py").write_text(OWN)
+    command = ("run", *ENVS, "--agent", "own:slow", "--limit", 60, "--concurrency", 3, "--out")
+    there, runs = {**RAY, **SOON_FOUND_DEAD}, tmp_path / "runs"
+    with (
+        existing_cluster(there) as address,
+        node("Ray runtime started", f"--address={address}", "--num-cpus=1", more=there) as (second, _),
+        spawn(
+            *command,
+            "runs/there",
+            "--runner",
+            "ray",
+            "--ray-address",
+            address,
+            cwd=tmp_path,
+            env=environment(**RAY),
+        ) as running,
+    ):
+        assert wait_for_episodes(running, runs, "there", 1)
+        os.killpg(second, signal.SIGKILL)
+        _, err = running.communicate(timeout=120)
+    assert running.returncode == 0, err
+    assert spawned(*command, "runs/here", cwd=tmp_path).code == 0
+    assert records_in(runs / "there") == records_in(runs / "here")
 
 
 @pytest.mark.slow

@@ -70,6 +70,9 @@ class ScriptedCrew:
         self.workers[worker] = Worker(self.orders)
         self.replaced += 1
 
+    def has_room(self) -> bool:
+        return True
+
     def close(self) -> None:
         self.closed = True
         self.thread.shutdown()
@@ -137,6 +140,56 @@ def test_workers_that_always_die_end_the_run() -> None:
     assert crew.closed
 
 
+def test_workers_that_come_up_and_die_of_any_job_end_the_run() -> None:
+    """That they say they are up is no progress."""
+    jobs, _ = plan(EVERYTHING)
+    crew = ScriptedCrew(bool)
+    with pytest.raises(WorkersLost, match=r"20 workers in a row died before .* \(Died: killed\)"):
+        list(run_remote(jobs, crew, give_up))
+
+
+class ShrinkingCrew(ScriptedCrew):
+    """As on a cluster that has lost a node: workers that are put in the place of others find no room."""
+
+    def __init__(self, dies: Callable[[Sequence[Job]], bool], **options: Any) -> None:
+        super().__init__(dies, **options)
+        self.without_room: set[int] = set()
+
+    def submit(self, worker: int, jobs: Sequence[Job]) -> Future[Played]:
+        return Future() if worker in self.without_room else super().submit(worker, jobs)
+
+    def replace(self, worker: int) -> None:
+        super().replace(worker)
+        self.without_room.add(worker)
+
+    def has_room(self) -> bool:
+        return len(self.without_room) < self.size
+
+
+def test_a_worker_that_finds_no_room_is_given_nothing_and_not_waited_for() -> None:
+    jobs, _ = plan(EVERYTHING)
+    died: list[Sequence[Job]] = []
+
+    def once(taken: Sequence[Job]) -> bool:
+        if not taken or died:
+            return False
+        died.append(taken)
+        return True
+
+    crew = ShrinkingCrew(once, size=3)
+    assert ordered(run_remote(jobs, crew, give_up)) == ordered(play(EVERYTHING))
+    assert (len(crew.without_room), crew.closed) == (1, True)
+
+
+def test_a_run_ends_when_no_worker_has_room_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolenv.runner.remote.LOOK_SECONDS", 0.01)
+    jobs, _ = plan(EVERYTHING)
+    crew = ShrinkingCrew(bool)
+    with pytest.raises(WorkersLost, match=r"all workers are lost, and for .* minutes there was no room"):
+        list(run_remote(jobs, crew, give_up))
+    assert (len(crew.without_room), crew.closed) == (2, True)
+
+
 def test_a_worker_that_died_between_calls_is_replaced() -> None:
     jobs, _ = plan(EVERYTHING)
     crew = ScriptedCrew(never)
@@ -193,7 +246,16 @@ def test_the_last_jobs_are_shared_out() -> None:
     jobs, _ = plan(EVERYTHING)
     crew = ScriptedCrew(never, size=4, places=len(jobs))
     assert len(list(run_remote(jobs[:8], crew, give_up))) == 8
-    assert [len(taken) for taken in crew.taken[:4]] == [2, 2, 2, 2]
+    assert [len(taken) for taken in crew.taken[:8]] == [
+        0,
+        0,
+        0,
+        0,
+        2,
+        2,
+        2,
+        2,
+    ]  # each says first that it is up
 
 
 def test_a_run_of_nothing_yields_nothing() -> None:
