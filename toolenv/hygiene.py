@@ -7,6 +7,7 @@ from typing import Any
 
 from toolenv.actions import own_words
 from toolenv.json_values import UnusableValueError, clean_json, mend_surrogates
+from toolenv.quick import new_calls
 from toolenv.rendering import cut
 from toolenv.types import Action, Malformed, Message, Stop, ToolCalls
 
@@ -60,4 +61,8 @@ def clean_action(action: Action) -> Action:
         unchanged = text is action.reason and raw is action.raw
         return action if unchanged else replace(action, reason=text, raw=raw)
     text, raw = clean_text(action.text), clean_raw(action.raw)
-    return action if text is action.text and raw is action.raw else replace(action, text=text, raw=raw)
+    if text is action.text and raw is action.raw:
+        return action
+    if type(action) is ToolCalls:
+        return new_calls(action.calls, text, action.usage, raw)
+    return replace(action, text=text, raw=raw)

@@ -1,4 +1,7 @@
-"""Where requests go and what they bear, as the openai client has it: its variables, its headers."""
+"""Where requests go and what they bear, as the openai client has it: its variables, its headers.
+
+But for those in which it describes itself: the requests are not its own, and each costs time at both ends.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ def endpoint_of(base_url: str | None, api_key: str | None) -> Endpoint:
     key = key_of(api_key) or NO_KEY
     with openai.OpenAI(base_url=base_url, api_key=key) as client:
         headers = {"Authorization": f"Bearer {client.api_key}", **client.default_headers}
-        return Endpoint(
-            str(client.base_url).rstrip("/"),
-            [f"{name}: {value}" for name, value in headers.items() if isinstance(value, str)],
-        )
+        headers |= {"User-Agent": "toolenv"}
+        lines = [
+            f"{name}: {value}"
+            for name, value in headers.items()
+            if isinstance(value, str) and not name.startswith("X-Stainless-")
+        ]
+        return Endpoint(str(client.base_url).rstrip("/"), lines)
