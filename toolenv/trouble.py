@@ -43,7 +43,8 @@ TROUBLES: Mapping[str, str] = MappingProxyType(
         "server/not_json": "HTTP 200 whose body is no JSON object: empty, cut off, a web page",
         "server/stream": "HTTP 200 with a stream that nobody asked for",
         "server/error_in_reply": "HTTP 200 with an error in it",
-        "server/broken_generation": "the server says that the generation failed",
+        "server/broken_generation": "the server says that the generation failed, or was broken off",
+        "server/content_filter": "the provider's filter withheld the reply, or part of it",
         "server/mixed_reply": "the reply to another request",
         "server/too_large": "a reply larger than any completion",
         "server/no_usage": "it does not report the tokens that a budget needs",
@@ -66,6 +67,7 @@ LASTING = frozenset(
         "server/auth",
         "server/quota",
         "server/no_usage",
+        "server/content_filter",
     }
 )
 """Troubles of servers that the same request would meet again: it is not tried again."""

@@ -182,6 +182,25 @@ def test_a_200_without_a_message_is_a_failed_attempt(garbage: Answer) -> None:
 # -- tokens of failed attempts ---------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "reason", ["error", "abort", "ABORTED", "cancelled", "insufficient_system_resource", "content_filter"]
+)
+@pytest.mark.parametrize("said", [None, "STOP: partial"])
+def test_what_a_broken_off_generation_has_said_is_no_decision(reason: str, said: str | None) -> None:
+    """vLLM and SGLang abort when they are paused, DeepSeek when it has no room: HTTP 200 all the same."""
+    usage = {"prompt_tokens": 150, "completion_tokens": 7}
+    run = Run(completion(said, finish_reason=reason, usage=usage), FINE)
+    if reason == "content_filter":  # another try would meet it again
+        assert run.requests == 1
+        assert "filter withheld the reply or part of it (finish_reason content_filter)" in str(run.error)
+        assert run.usage is not None
+        assert (run.usage.input_tokens, run.usage.output_tokens) == (150, 7)
+        return
+    assert (run.action, run.requests) == (Message("hi"), 2)
+    assert run.usage is not None
+    assert (run.usage.input_tokens, run.usage.retried_output_tokens) == (300, 7)
+
+
 def test_field_011_failed_attempts_are_counted_and_can_be_subtracted() -> None:
     wasted = as_json({"choices": [], "usage": {"prompt_tokens": 150, "completion_tokens": 10}})
     usage = Run(wasted, FINE).usage

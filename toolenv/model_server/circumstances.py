@@ -16,6 +16,7 @@ from typing import Any
 from toolenv.model_server.backoff import Backoff
 from toolenv.model_server.cache import ResponseCache, key_of
 from toolenv.model_server.clock import CLOCK, Clock
+from toolenv.model_server.failures import Failures
 from toolenv.model_server.limits import Gates
 
 
@@ -33,6 +34,7 @@ class Circumstances:
         failed: attempts that failed, by trouble.
         recalled: replies that came out of the cache.
         asked: how often each request was made.
+        failures: those of all episodes, for whoever watches the run.
     """
 
     gates: Gates
@@ -44,6 +46,13 @@ class Circumstances:
     failed: Counter[str] = field(default_factory=Counter)
     recalled: int = 0
     asked: Counter[str] = field(default_factory=Counter)
+    failures: Failures | None = None
+
+    def has_failed(self, trouble: str, message: str) -> None:
+        """Count an attempt at a request that failed."""
+        self.failed[trouble] += 1
+        if self.failures is not None:
+            self.failures.add(trouble, message)
 
     def key(self, url: str, body: Any, *, counted: bool = True) -> str:
         """The key in the response cache of a request made now.

@@ -16,7 +16,7 @@ from toolenv.model_server.backoff import Backoff, share
 from toolenv.model_server.circumstances import Circumstances, here
 from toolenv.model_server.clock import CLOCK, Clock, Pause
 from toolenv.model_server.endpoint import Endpoint, endpoint_of, is_named
-from toolenv.model_server.limits import Gate, Gates, OutOfTimeError
+from toolenv.model_server.limits import SPREAD, Gate, Gates, OutOfTimeError
 from toolenv.model_server.outcome import Failure, Reply
 from toolenv.model_server.own_reply import OwnReplies, new_request_id
 from toolenv.model_server.responses import load_json, read_break, read_response
@@ -28,8 +28,6 @@ from toolenv.waiting import Waiting, block
 
 BACKOFF = Backoff()
 CHAT, MODELS = "/chat/completions", "/models"
-SPREAD = 0.1
-"""The share of a wait the server asks for by which clients come back one after the other."""
 
 
 class ChatServer:
@@ -194,7 +192,7 @@ class ChatServer:
             outcome = yield from self._attempt(sent, body["model"], gate, around.deadline)
             if isinstance(outcome, Reply):
                 return outcome, spent, attempts
-            around.failed[outcome.trouble] += 1
+            around.has_failed(outcome.trouble, outcome.message)
             spent += as_retried(outcome.usage)
             silent = outcome.status is None and not self._waits_again
             if attempts >= self._attempts or silent or not outcome.transient:

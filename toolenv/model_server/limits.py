@@ -45,6 +45,12 @@ class Limits:
 
 NO_LIMITS = Limits()
 
+SPREAD = 0.1
+"""The part of a pause a server asked for over which its clients come back, lest they all come at once."""
+
+_GOLDEN = 0.6180339887498949
+"""Multiples of it, their whole part left out, lie evenly on 0 to 1 however many there are."""
+
 
 class OutOfTimeError(Exception):
     """The moment until which a request could wait has come before its turn."""
@@ -62,6 +68,8 @@ class Gate:
         self._spacing = 0.0 if limits.per_minute is None else 60.0 / limits.per_minute
         self._places = None if limits.in_flight is None else _Places(limits.in_flight)
         self._next = self._quiet_until = 0.0
+        self._put_off = self._spread = 0.0
+        self._back = 0
         self._lock = threading.Lock()
 
     def passage(self, inside: Waiting[Result], until: float | None = None) -> Waiting[Result]:
@@ -86,14 +94,18 @@ class Gate:
             self._places.give_back()
 
     def keep_quiet(self, seconds: float) -> None:
-        """Let nothing through for so long."""
+        """Let nothing through for so long; turns that were to come are put off, and stay as far apart."""
         with self._lock:
-            self._quiet_until = max(self._quiet_until, self.clock.now() + seconds)
+            now = self.clock.now()
+            later = now + seconds - max(self._quiet_until, now)
+            if later > 0:
+                self._next, self._put_off = self._next + later, self._put_off + later
+                self._quiet_until, self._spread = now + seconds, SPREAD * seconds
 
     def _turn_comes(self, until: float | None) -> Waiting[None]:
-        turn = self._turn(until) if self._spacing else 0.0
+        moment_now = self._turn_taken(until) if self._spacing else self._after_quiet()
         while True:
-            moment = max(turn, self._quiet_until)
+            moment = moment_now()
             wait = moment - self.clock.now() if moment else 0.0
             if wait <= 0:
                 return
@@ -101,13 +113,24 @@ class Gate:
                 raise OutOfTimeError
             yield Pause(wait, self.clock)
 
-    def _turn(self, until: float | None) -> float:
-        """The next turn. One that comes too late is left to others: they would wait for nobody."""
+    def _turn_taken(self, until: float | None) -> Callable[[], float]:
+        """When one's turn is, as far as it is known by then.
+
+        One that comes too late is left to others: they would wait for nobody.
+        """
         with self._lock:
-            turn = max(self._next, self._quiet_until, self.clock.now())
+            turn, put_off = max(self._next, self._quiet_until, self.clock.now()), self._put_off
             if until is None or turn <= until:
                 self._next = turn + self._spacing
-            return turn
+        return lambda: turn + self._put_off - put_off
+
+    def _after_quiet(self) -> Callable[[], float]:
+        """When whoever comes now may go on without a turn: at once, or a little after the server's quiet."""
+        if self._quiet_until <= self.clock.now():
+            return lambda: 0.0
+        with self._lock:
+            share, self._back = self._back * _GOLDEN % 1, self._back + 1
+        return lambda: self._quiet_until + self._spread * share
 
 
 class _Places:

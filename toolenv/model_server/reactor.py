@@ -134,7 +134,7 @@ class _Driven(Generic[Result]):
                 wait = self._context.run(self._waiting.send, came)
         except StopIteration as end:
             self._done(end.value)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # whoever asked for the work is told, whatever it raises
             self._done(error)
         else:
             wait.begin(self._reactor, self.go_on)

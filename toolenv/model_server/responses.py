@@ -6,6 +6,7 @@ are never lost (FIELD-011) or taken for 0 (FIELD-012).
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Mapping
@@ -45,6 +46,15 @@ _BY_STATUS: Mapping[int, str] = {
 }
 
 
+_FAILED = "server/broken_generation", "the generation failed"
+_UNFINISHED = {
+    # vLLM and SGLang say `abort` when they pause or end, DeepSeek when it has no room.
+    **dict.fromkeys(("error", "abort", "aborted", "cancelled", "insufficient_system_resource"), _FAILED),
+    "content_filter": ("server/content_filter", "the provider's filter withheld the reply or part of it"),
+}
+"""Reasons for which a generation ended that make what there is of it no decision of the model's."""
+
+
 def read_response(response: Response, model: str) -> Reply | Failure:
     """What an HTTP response says.
 
@@ -75,10 +85,12 @@ def read_reply(body: bytes | str, *, streamed: bool = False) -> Reply | Failure:
     if not isinstance(choice, dict) or not isinstance(message, dict):
         quoted = repr(_text(body)[:_SHORT_QUOTE])
         return Failure(f"the reply holds no message: {quoted}", "server/no_message", 200, usage=usage)
-    if choice.get("finish_reason") == "error":
-        quoted = repr(_text(body)[:_SHORT_QUOTE])
-        return Failure(f"the generation failed: {quoted}", "server/broken_generation", 200, usage=usage)
     finish_reason, model, reply_id = choice.get("finish_reason"), content.get("model"), content.get("id")
+    unfinished = _UNFINISHED.get(str(finish_reason).lower())
+    if unfinished:
+        trouble, why = unfinished
+        quoted = repr(_text(body)[:_SHORT_QUOTE])
+        return Failure(f"{why} (finish_reason {finish_reason}): {quoted}", trouble, 200, usage=usage)
     return Reply(message, str(finish_reason or ""), str(model or ""), usage, str(reply_id or ""))
 
 
@@ -148,6 +160,8 @@ def load_json(body: bytes | str) -> Any:
     """The JSON value of ``body``, its strings clean; ``None`` if it is none."""
     from pydantic_core import from_json
 
+    if body[:3] == codecs.BOM_UTF8:
+        body = body[3:]
     try:
         return from_json(body)
     except ValueError:

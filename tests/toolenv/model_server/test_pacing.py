@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from heapq import heappop, heappush
 from typing import TypeVar
 
 import pytest
@@ -104,6 +105,54 @@ def test_a_server_that_asks_for_quiet_gets_it_from_everybody() -> None:
     gate.keep_quiet(3)
     assert passed(gate, 2, clock) == [1007.0, 1007.0]
     assert clock.sleeps == [7.0]
+
+
+def played_out(passages: Iterable[Waiting[float]], clock: FakeClock) -> list[float]:
+    """When each ends, all of them waiting beside each other."""
+    waiting = [(clock.now(), number, one) for number, one in enumerate(passages)]
+    ended = []
+    while waiting:
+        moment, number, passage = heappop(waiting)
+        clock.sleep(max(0.0, moment - clock.now()))
+        try:
+            pause = next(passage)
+        except StopIteration as end:
+            ended.append(end.value)
+        else:
+            assert isinstance(pause, Pause)
+            heappush(waiting, (clock.now() + pause.seconds, number, passage))
+    return ended
+
+
+def test_turns_are_put_off_by_the_servers_quiet_and_stay_as_far_apart() -> None:
+    """Ten a second; all that waited would else come in the moment in which the quiet ends."""
+    clock = FakeClock()
+    gate = Gate(Limits(per_minute=600), clock.clock)
+
+    def refused() -> Waiting[float]:
+        gate.keep_quiet(4)
+        yield from ()
+        return 0.0
+
+    requests = [gate.passage(doing(clock.now)) for _ in range(40)]
+    first, told, *moments = played_out([*requests, refused()], clock)
+    assert (first, told, len(moments)) == (1000.0, 0.0, 39)
+    assert moments[0] == pytest.approx(1004.1)
+    apart = [later - earlier for earlier, later in zip(moments, moments[1:], strict=False)]
+    assert min(apart) == pytest.approx(0.1)
+
+
+def test_who_waited_for_the_servers_quiet_without_turns_comes_back_spread() -> None:
+    """Over a tenth of the quiet, evenly."""
+    clock = FakeClock()
+    gate = Gate(clock=clock.clock)
+    gate.keep_quiet(10)
+    pauses = [next(gate.passage(doing(clock.now))) for _ in range(100)]
+    waits = sorted(pause.seconds for pause in pauses if isinstance(pause, Pause))
+    assert len(waits) == 100
+    assert (waits[0], 10.9 < waits[-1] < 11.0) == (10.0, True)
+    apart = [later - earlier for earlier, later in zip(waits, waits[1:], strict=False)]
+    assert max(apart) < 0.03, "1 s for 100 of them"
 
 
 def test_waiting_in_vain_is_not_begun() -> None:
