@@ -29,8 +29,8 @@ class Engine(Protocol):
         """
         ...
 
-    def step(self) -> Iterable[tuple[str, Generation]]:
-        """Work for a moment; the requests that are finished now."""
+    def step(self) -> Iterable[tuple[str, Generation | None]]:
+        """Work for a moment; the requests that are finished now, ``None`` for what was broken off."""
         ...
 
     def close(self) -> None:
@@ -121,7 +121,7 @@ class _Loop:
                 self.take(request)
             try:
                 for request_id, generation in self.engine.step():
-                    self.unfinished.pop(request_id).set_result(generation)
+                    self.end(self.unfinished.pop(request_id), generation)
             except Exception as error:
                 return f"{type(error).__name__}: {error}"
 
@@ -133,6 +133,13 @@ class _Loop:
             request.result.set_exception(ServerError(f"{self.name}: {type(error).__name__}: {error}"))
         else:
             self.unfinished[str(self.count)] = request.result
+
+    def end(self, result: Future[Generation], generation: Generation | None) -> None:
+        if generation is None:
+            why = f"{self.name}: the engine broke the generation off"
+            result.set_exception(ServerError(why, trouble="server/broken_generation"))
+        else:
+            result.set_result(generation)
 
     def refuse_all(self, why: str) -> None:
         """Let every request fail, those that are still to come included."""

@@ -41,14 +41,19 @@ class Engine:
 
     def __init__(self, settings: VllmSettings) -> None:
         os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")  # or its log runs through the progress bar
+        os.environ.setdefault("VLLM_LOGGING_STREAM", "ext://sys.stderr")
         from vllm import EngineArgs, LLMEngine
+        from vllm.platforms import current_platform
 
         known = [one.name for one in fields(EngineArgs)]
         for name in settings.engine:
             if name not in known:
                 raise UnknownNameError("argument", name, known, where="vLLM's EngineArgs (option engine)")
         others = active_children()
-        self._engine = LLMEngine.from_engine_args(EngineArgs(**settings.engine_arguments))
+        arguments = settings.engine_arguments
+        if current_platform.is_cpu():  # there it dies of a prompt read in parts whose request has a seed
+            arguments.setdefault("enable_chunked_prefill", False)
+        self._engine = LLMEngine.from_engine_args(EngineArgs(**arguments))
         processes = [one for one in active_children() if one not in others]
         self._step = WatchedSteps(self._engine.step, processes) if processes else self._engine.step
         # Tokens as they are were a request once; newer versions want them wrapped.
@@ -63,12 +68,14 @@ class Engine:
         """Take up a request."""
         self._engine.add_request(request_id, self._wrap(list(prompt)), sampling)
 
-    def step(self) -> Iterable[tuple[str, Generation]]:
+    def step(self) -> Iterable[tuple[str, Generation | None]]:
         """One step of the engine; the requests finished in it."""
         for output in self._step():
             if output.finished:
                 (only,) = output.outputs
-                yield output.request_id, Generation(list(only.token_ids), output.num_cached_tokens or 0)
+                broken_off = only.finish_reason in ("abort", "error")
+                generation = Generation(list(only.token_ids), output.num_cached_tokens or 0)
+                yield output.request_id, None if broken_off else generation
 
     def close(self) -> None:
         """End vLLM's processes, if it has any."""

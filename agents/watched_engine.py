@@ -20,7 +20,7 @@ EXIT_CODE_SECONDS = 1.0
 
 
 class WatchedSteps(Generic[T]):
-    """Takes the steps of an engine one by one.
+    """Takes the steps of an engine one by one; none is asked for after one that failed, or after the end.
 
     Args:
         step: one step; called in a thread of its own.
@@ -57,6 +57,9 @@ def _take_steps(step: Callable[[], T], asked: SimpleQueue[bool], came: SimpleQue
             came.put(step())
         except Exception as error:
             came.put(error)
+        except BaseException as error:  # the end of this thread, too
+            came.put(RuntimeError(f"{type(error).__name__}: {error}"))
+            return
 
 
 def _watch(processes: Sequence[BaseProcess], came: SimpleQueue[T | Exception]) -> None:

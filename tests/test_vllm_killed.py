@@ -34,7 +34,13 @@ def test_the_run_ends_at_once_and_says_why(
 ) -> None:
     template = tmp_path / "hermes.jinja"
     template.write_text(CHAT_TEMPLATE)
-    options = ("dtype=float32", f"max_model_len={CONTEXT}", f"chat_template={template}", "max_tokens=12")
+    options = (
+        "dtype=float32",
+        f"max_model_len={CONTEXT}",
+        f"chat_template={template}",
+        "max_tokens=12",
+        "temperature=0.8",
+    )
     engine = 'engine={"enforce_eager": true, "max_num_seqs": 16}'
     run = ["run", "ToolFeas/BFCL-clean-v0", "--limit", "60", "--max-turns", "2", "--concurrency", "8"]
     run += ["--agent", f"vllm:{real_folder}", "--out", str(tmp_path / "out")]

@@ -38,6 +38,7 @@ class EngineArgs:
     disable_log_stats: bool = False
     enforce_eager: bool = False
     max_num_seqs: int = 256
+    enable_chunked_prefill: bool | None = None
 
 
 class ScriptedEngine:
@@ -52,6 +53,7 @@ class ScriptedEngine:
             )
         self.arguments, self.left, self.sampling = arguments, dict[str, list[Any]](), list[Any]()
         self.broken = self.ended = False
+        self.reason = "stop"
         self.engine_core = SimpleNamespace(shutdown=self.end)
         self.vllm_config = SimpleNamespace(
             model_config=SimpleNamespace(max_model_len=arguments.max_model_len or 4096)
@@ -78,29 +80,27 @@ class ScriptedEngine:
             state[0] -= 1
             if not state[0]:
                 del self.left[request_id]
-                done.append(finished(request_id, state[1]))
+                done.append(finished(request_id, state[1], self.reason))
         return [SimpleNamespace(finished=False), *done]
 
 
-def finished(request_id: str, prompt: Sequence[int]) -> Any:
+def finished(request_id: str, prompt: Sequence[int], reason: str) -> Any:
     tokenizer = byte_tokenizer()
     said = tokenizer(f"Paid {len(prompt)}.", add_special_tokens=False)["input_ids"]
-    output = SimpleNamespace(token_ids=[*said, tokenizer.eos_token_id])
+    output = SimpleNamespace(token_ids=[*said, tokenizer.eos_token_id], finish_reason=reason)
     return SimpleNamespace(request_id=request_id, finished=True, outputs=[output], num_cached_tokens=3)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A checkpoint; vLLM is replaced."""
-    module, inputs, sampling = (
-        ModuleType("vllm"),
-        ModuleType("vllm.inputs"),
-        ModuleType("vllm.sampling_params"),
-    )
+    names = ("vllm", "vllm.inputs", "vllm.sampling_params", "vllm.platforms")
+    module, inputs, sampling, platforms = map(ModuleType, names)
     module.EngineArgs, module.LLMEngine, module.SamplingParams = EngineArgs, ScriptedEngine, SimpleNamespace  # type: ignore[attr-defined]
     inputs.tokens_input = lambda tokens: {"type": "token", "prompt_token_ids": tokens}  # type: ignore[attr-defined]
     sampling.RequestOutputKind = SimpleNamespace(FINAL_ONLY=2)  # type: ignore[attr-defined]
-    for name, one in (("vllm", module), ("vllm.inputs", inputs), ("vllm.sampling_params", sampling)):
+    platforms.current_platform = SimpleNamespace(is_cpu=lambda: True)  # type: ignore[attr-defined]
+    for name, one in zip(names, (module, inputs, sampling, platforms), strict=True):
         monkeypatch.setitem(sys.modules, name, one)
     monkeypatch.setattr(local_settings, "find_spec", lambda name: object())
     monkeypatch.setattr(ScriptedEngine, "made", [])
@@ -112,6 +112,26 @@ def made(folder: Path, **options: Any) -> VllmPolicy:
     policy = make_agent(f"vllm:{folder}", {"max_tokens": 50, **options})
     assert isinstance(policy, VllmPolicy)
     return policy
+
+
+@pytest.mark.parametrize("reason", ["abort", "error"])
+def test_what_the_engine_broke_off_is_no_decision(folder: Path, reason: str) -> None:
+    policy = made(folder)
+    policy.preflight()
+    (engine,) = ScriptedEngine.made
+    engine.reason = reason
+    with pytest.raises(ServerError, match="the engine broke the generation off") as raised:
+        policy.act(PROBE, policy.start(4))
+    assert raised.value.trouble == "server/broken_generation"
+    engine.reason = "repetition"  # that is the model's own
+    assert isinstance(policy.act(PROBE, policy.start(4))[0], Message)
+
+
+def test_prompts_are_read_whole_on_processors_unless_the_user_says_otherwise(folder: Path) -> None:
+    """vLLM on CPUs dies of one read in parts, where the request has a seed."""
+    for given in ({}, {"enable_chunked_prefill": True}):
+        made(folder, engine=given).preflight()
+    assert [one.arguments.enable_chunked_prefill for one in ScriptedEngine.made] == [False, True]
 
 
 def test_a_decision_with_the_engines_own_counts(folder: Path) -> None:

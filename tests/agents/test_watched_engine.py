@@ -39,6 +39,14 @@ def test_steps_come_one_by_one_with_what_they_raise(process: BaseProcess) -> Non
     step.close()
 
 
+def test_a_step_that_ends_its_thread_is_not_waited_for(process: BaseProcess) -> None:
+    def leave() -> None:
+        raise SystemExit(3)
+
+    with pytest.raises(RuntimeError, match="SystemExit: 3"):
+        WatchedSteps(leave, [process])()
+
+
 def test_a_step_that_waits_for_a_killed_process_is_not_waited_for(process: BaseProcess) -> None:
     waits, never = threading.Event(), threading.Event()
 
