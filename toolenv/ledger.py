@@ -17,7 +17,7 @@ from toolenv.actions import own_words
 from toolenv.hygiene import clean_raw
 from toolenv.json_values import UnusableValueError, clean_json
 from toolenv.rendering import cut
-from toolenv.types import Action, Malformed, Usage, total_usage
+from toolenv.types import LARGEST_COUNT, Action, Malformed, Usage, total_usage
 
 Ledger: TypeAlias = dict[str, Usage]
 
@@ -131,4 +131,4 @@ def _usage(entry: object) -> Usage | None:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT

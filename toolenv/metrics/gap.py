@@ -65,8 +65,9 @@ def _lower(part: float, of_part: float, whole: Estimate, related: float) -> floa
 
 def _correlation(outcomes: list[Outcomes]) -> float:
     """Of (arm - baseline) with (oracle - baseline) over tasks; 0 where either is the same everywhere."""
-    parts = [one.arm - one.baseline for one in outcomes]
-    wholes = [one.oracle - one.baseline for one in outcomes]
+    # Rounded: 2/7 - 1/7 and 6/7 - 5/7 are one difference, though not to the last bit.
+    parts = [round(one.arm - one.baseline, 12) for one in outcomes]
+    wholes = [round(one.oracle - one.baseline, 12) for one in outcomes]
     if len(set(parts)) < 2 or len(set(wholes)) < 2:
         return 0.0
     return correlation(parts, wholes)

@@ -13,7 +13,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
 from toolenv.runner.garbage import collect_seldom
-from toolenv.runner.interrupts import interrupts_deferred
+from toolenv.runner.interrupts import STOPPING, interrupts_deferred
 from toolenv.runner.plan import Job
 from toolenv.runner.worker import Orders, Played, Worker
 
@@ -37,11 +37,13 @@ class ProcessCrew:
 
     def submit(self, worker: int, jobs: Sequence[Job]) -> Future[Played]:
         """See :class:`toolenv.runner.remote.Crew`."""
-        if worker not in self._executors:
-            with interrupts_deferred():  # its locks have names in the system, which outlast a half-made one
-                self._executors[worker] = ProcessPoolExecutor(1, self._context, _begin, (self._orders,))
-        with interrupts_deferred():  # it may start the process
+        if worker in self._executors:
             return self._executors[worker].submit(_play, jobs)
+        with interrupts_deferred():  # its locks have names in the system, which outlast a half-made one
+            executor = self._executors[worker] = ProcessPoolExecutor(1, self._context)
+            # Orders go with the first call: what goes with the start is written by this thread, which would
+            # wait for ever for a process that dies before it has read it all.
+            return executor.submit(_begin, self._orders, jobs)
 
     def replace(self, worker: int) -> None:
         """See :class:`toolenv.runner.remote.Crew`."""
@@ -82,14 +84,16 @@ class _Spawning(SpawnContext):
 _worker: Worker | None = None
 
 
-def _begin(orders: Orders) -> None:
-    """Make the worker of a new process, which ends with the one that started it and leaves Ctrl-C to it."""
+def _begin(orders: Orders, jobs: Sequence[Job]) -> Played:
+    """Make the worker of a new process, which ends with the one that started it and leaves signals to it."""
     global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    for number in STOPPING:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOPPING)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     collect_seldom()
     _worker = Worker(orders)
+    return _worker.play(jobs)
 
 
 def _end_with_parent() -> None:

@@ -45,6 +45,11 @@ LOOK_SECONDS, LOOKS = 30.0, 10
 """After so long without an episode it is looked whether any worker is up, or can be; a run ends when that was
 not so as often in a row."""
 
+NEVER_UP = (
+    "; none of them came up: what each said is on stderr, and a script that starts processes needs"
+    " `if __name__ == \"__main__\":` around what does so"
+)
+
 
 class WorkersLost(ToolEnvError):
     """A run stopped because its workers die before they play anything, or no other has a place.
@@ -157,6 +162,7 @@ class _Run:
         self.hands = [_Hands() for _ in range(crew.size)]
         self.calls: dict[Future[Played], tuple[int, _Hands]] = {}
         self.lost_in_a_row = self.without_room = 0
+        self.came_up = False
         self.failure: BaseException | None = None
 
     def episodes(self) -> Iterator[Rollout]:
@@ -253,7 +259,7 @@ class _Run:
         elif error is not None:
             self.failure = self.failure or error
         else:
-            played = future.result()
+            self.came_up, played = True, future.result()
             if played.preflight:
                 self.tried(played.preflight)
             rollouts = played.rollouts()
@@ -272,7 +278,7 @@ class _Run:
         if self.lost_in_a_row >= LOST_IN_A_ROW + 2 * self.crew.size:
             self.failure = self.failure or WorkersLost(
                 f"stopped: {self.lost_in_a_row} workers in a row died before they had played an episode"
-                f" ({type(error).__name__}: {str(error)[:300]})"
+                f" ({type(error).__name__}: {str(error)[:300]}){'' if self.came_up else NEVER_UP}"
             )
             return
         for job in had.jobs.values():

@@ -104,6 +104,8 @@ def run_at(
     if place.runner == "local":
         yield from run_jobs(jobs, policy, env_options, place.concurrency, place.conduct)
         return
+    if not jobs:
+        return
 
     def give_up(job: Job, why: str) -> Rollout:
         return given_up(job, why, policy.name, env_options)

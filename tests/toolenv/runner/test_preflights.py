@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from tests.toolenv.runner.toy_runs import Payer, open_store, play, ten_episodes
 from toolenv import Observation, Usage
 from toolenv.append_only import locked
 from toolenv.errors import PreflightError, StoreError
+from toolenv.ledger import ledger_to_json
 from toolenv.runner.plan import plan
 from toolenv.runner.preflights import (
     PREFLIGHTS_FILE,
@@ -62,6 +65,7 @@ def test_half_a_line_that_a_crash_left_is_no_record_and_harms_none_after_it(tmp_
         "\udc80",
         '{"roles": {"agent": {"input_tokens": 1}}}',
         '{"roles": {"agent": "1"}}',
+        json.dumps({"roles": ledger_to_json({"agent": replace(Usage(1, 1), input_tokens=10**18)})}),
     ],
 )
 def test_a_line_edited_by_hand_is_named(tmp_path: Path, line: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.toolenv.cli.command import ROOT, spawn, spawned, wait_for_episodes
+from tests.toolenv.cli.command import ROOT, environment, spawn, spawned, wait_for_episodes
 from tests.toolenv.runner.elsewhere import ENVS, give_up, here, jobs_of, killing, maker, records
 from toolenv.agents.registry import make_agent
 from toolenv.errors import UsageError
@@ -51,6 +53,43 @@ def test_the_episodes_are_those_of_one_process() -> None:
     there = list(run_at(place, jobs, make_agent("random"), maker(), {}))
     assert len(there) == 80
     assert records(there) == here(jobs)
+
+
+UNGUARDED = """
+from functools import partial
+from toolenv.agents.registry import make_agent
+from toolenv.runner import remote
+from toolenv.runner.plan import RunConfig, plan
+from toolenv.runner.select import Workplace, run_at
+
+remote.LOST_IN_A_ROW = 1
+options = {"text": "x" * 200_000}
+
+def make(options):
+    return make_agent("random")
+
+jobs, _ = plan(RunConfig(envs=("ToolFeas/Workflows-clean-v0",), agent="random", limit=2))
+place = Workplace("processes", concurrency=1)
+list(run_at(place, jobs, make_agent("random"), partial(make, options), {}))
+"""
+
+
+@pytest.mark.slow
+def test_a_script_without_a_guard_is_told_of_it_however_much_its_workers_are_given(tmp_path: Path) -> None:
+    """Each dies before it has read that; who writes it to them must not wait for ever."""
+    (tmp_path / "script.py").write_text(UNGUARDED)
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 1
+    assert "workers in a row died" in done.stderr
+    assert 'a script that starts processes needs `if __name__ == "__main__":`' in done.stderr
+
+
+def test_a_run_of_nothing_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("toolenv.runner.select.ProcessCrew", NotImplemented)
+    assert list(run_at(Workplace("processes"), [], make_agent("random"), maker(), {})) == []
 
 
 def test_killed_processes_lose_nothing_and_double_nothing(crew: ProcessCrew) -> None:
