@@ -152,13 +152,22 @@ def _register(location: str, suite: Suite) -> tuple[str, ...]:
 def parse_env_id(name: str) -> dict[str, Any]:
     """The ``suite`` and ``condition`` of an id.
 
+    Args:
+        name: an id; a module in front of it (``module:ToolFeas/…``) is not imported here.
+
     Raises:
         UnknownNameError: no such id; the nearest are named.
     """
-    spec = gymnasium.registry.get(name.removeprefix("toolenv:"))
+    spec = gymnasium.registry.get(name.rpartition(":")[2])
     if spec is None or spec.namespace != NAMESPACE:
-        raise UnknownNameError("environment id", name, env_ids())
+        raise UnknownNameError("environment id", name, registered_ids())
     return dict(spec.kwargs)
+
+
+def registered_ids() -> tuple[str, ...]:
+    """Every id of :func:`env_ids`, and of suites of one's own that are registered by now; sorted."""
+    own = (name for name, spec in gymnasium.registry.items() if spec.namespace == NAMESPACE)
+    return tuple(sorted({*env_ids(), *own}))
 
 
 for _name, _suite in suites().items():

@@ -10,6 +10,8 @@ from toolenv.metrics.stats import wilson
 from toolenv.report.format import sentence
 from toolenv.sampling import sample_action
 
+EPISODES = 13  # of each environment
+
 if __name__ == "__main__":
     envs = gym.make_vec(
         "ToolFeas/BFCL-mixed-v0",
@@ -23,13 +25,14 @@ if __name__ == "__main__":
     )
     rng = np.random.default_rng(0)
     observations, _ = envs.reset(seed=0)
-    returns: list[float] = []
-    while len(returns) < 100:
+    # Counted is what each environment plays first. The first episodes to *end* would be the short ones.
+    returns: list[list[float]] = [[] for _ in range(envs.num_envs)]
+    while min(map(len, returns)) < EPISODES:
         actions = tuple(sample_action(rng, observation.tools) for observation in observations)
         observations, rewards, terminated, truncated, _ = envs.step(actions)
-        ended = terminated | truncated
-        returns += [float(reward) for reward, done in zip(rewards, ended, strict=True) if done]
+        for at in np.flatnonzero(terminated | truncated):
+            returns[at].append(float(rewards[at]))
     envs.close()
     # A return is 1, 0, or NaN where an episode is invalid and no outcome.
-    known = [one for one in returns if not np.isnan(one)]
+    known = [one for own in returns for one in own[:EPISODES] if not np.isnan(one)]
     print(f"FASS of a random policy: {sentence(wilson(known.count(1.0), len(known)), 'rate')}")

@@ -1,7 +1,8 @@
-"""The code of docs/adding-a-suite.md runs as the page shows it."""
+"""The code of the pages runs as they show it."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -21,8 +22,8 @@ def test_adding_a_suite(tmp_path: Path) -> None:
         (tmp_path / name).write_text("\n\n".join(parts), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
 
-    def run(script: str) -> str:
-        command = [sys.executable, "-W", "error", script]
+    def run(*script: str) -> str:
+        command = [sys.executable, "-W", "error", *script]
         done = subprocess.run(
             command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120, check=False
         )
@@ -40,3 +41,41 @@ def test_adding_a_suite(tmp_path: Path) -> None:
         "find-emma infeasible 1.0",
         "return-emma infeasible 1.0",
     ]
+    toolenv = ("-c", "from toolenv.cli import main; main()")
+    clean = "library_envs:ToolFeas/Library-clean-v0"
+    assert f"{clean}: 3 tasks" in run(*toolenv, "validate", clean)
+    assert clean in run(*toolenv, "envs", "library_envs:ToolFeas/Library-*-v0")
+    for number, place in enumerate(
+        ((), ("--concurrency", "2"), ("--runner", "processes", "--concurrency", "2"))
+    ):
+        out = str(tmp_path / f"run{number}")
+        options = ("--agent", "oracle", "--out", out, "--json", *place)
+        told = json.loads(run(*toolenv, "run", "library_envs:ToolFeas/Library-[ci]*-v0", *options))
+        assert {row["env"]: row["valid"] for row in told["rows"]} == {
+            clean: 3,
+            clean.replace("clean", "infeasible"): 3,
+            "library_envs:ToolFeas/Library (pooled)": 6,
+        }
+        assert "6" in run(*toolenv, "rescore", out)
+    assert clean in run(*toolenv, "report", out)
+
+
+def test_environment(tmp_path: Path) -> None:
+    """The Python blocks, one after the other, print what stands behind each ``print``."""
+    blocks = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs/environment.md").read_text(encoding="utf-8"), re.DOTALL
+    )
+    shown = re.findall(r"^print\(.*\)  # (.*)$", "".join(blocks), re.MULTILINE)
+    (tmp_path / "script.py").write_text("\n".join(blocks), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "script.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == shown
+    assert len(shown) == "".join(blocks).count("print(") > 5

@@ -22,6 +22,7 @@ SUPPORT = (
     "corrections",
     "data",
     "function_schema",
+    "hooks",
     "json_values",
     "ledger",
     "model_server",

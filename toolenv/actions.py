@@ -20,6 +20,7 @@ from toolenv.types import (
 )
 
 _CALL_TEXTS = ("name", "id", "problem")
+_ACTIONS = "ToolCalls, Message, Stop, Malformed"
 _COUNTS = (
     "cached_input_tokens",
     "reasoning_tokens",
@@ -72,7 +73,9 @@ def _problem_of(action: object) -> str:
     if isinstance(action, Malformed):
         texts = _problem_of_text("Malformed.raw", action.raw) or _problem_of_text("Malformed.why", action.why)
         return texts or _problem_of_usage(action.usage)
-    return f"{shown(action)} is none of ToolCalls, Message, Stop, Malformed"
+    if isinstance(action, ToolCall):
+        return f"{own_words(action, _SHOWN)} is none of {_ACTIONS}; wrap it: ToolCalls((call,))"
+    return f"{shown(action)} is none of {_ACTIONS}"
 
 
 def _problem_of_calls(action: ToolCalls) -> str:
@@ -149,7 +152,9 @@ def shown(value: object) -> str:
     if type(value) is int and abs(value) > LARGEST_COUNT:
         return f"int of {value.bit_length()} bits"  # longer ones cannot be written out
     told, is_its_own = _own_words(value, _SHOWN)
-    return f"{_name_of(type(value))} {told}" if is_its_own else told
+    name = _name_of(type(value))
+    # As dataclasses and most others write themselves, ``Stop(reason=…)``, or ``<Thing at …>``.
+    return f"{name} {told}" if is_its_own and not told.startswith((f"{name}(", f"<{name} ")) else told
 
 
 def own_words(value: object, limit: int | None = None) -> str:

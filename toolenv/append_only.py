@@ -31,6 +31,16 @@ def locked(lock: Path, of: Path) -> BaseFileLock:
     return held
 
 
+def check_unlocked(lock: Path, of: Path) -> None:
+    """Find out at once that another process has what will be locked later; nothing is made.
+
+    Raises:
+        StoreError: see :func:`locked`.
+    """
+    if lock.exists():
+        locked(lock, of).release()
+
+
 def opened_for_lines(path: Path) -> int:
     """The descriptor of a file opened for appending; an unfinished last line, left by a crash, is cut off.
 

@@ -11,13 +11,13 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from toolenv.actions import shown
 from toolenv.errors import NoActionError
-from toolenv.policy import Answer, Ask, Composite, Deliberation, Policy, Seeded
+from toolenv.policy import RAISED, Answer, Ask, Composite, Deliberation, Policy, Raised, Seeded
 from toolenv.seeding import mix
 from toolenv.task import Task
 from toolenv.types import Observation
 
 Result = TypeVar("Result")
-Outcome: TypeAlias = Answer | Exception | None
+Outcome: TypeAlias = Answer | Raised | None
 """What a question led to; ``None`` before the first one."""
 
 
@@ -106,8 +106,8 @@ def advance(
         while True:
             if outcome is None:
                 ask = next(asking)
-            elif issubclass(type(outcome), Exception):  # which asks nothing of what a policy returned
-                ask = asking.throw(cast(Exception, outcome))
+            elif issubclass(type(outcome), RAISED):  # which asks nothing of what a policy returned
+                ask = asking.throw(cast(Raised, outcome))
             else:
                 ask = asking.send(cast(Answer, outcome))
             if not answered_here(ask.policy):
@@ -118,10 +118,10 @@ def advance(
         return result
 
 
-def _asked(ask: Ask) -> Answer | Exception:
+def _asked(ask: Ask) -> Answer | Raised:
     try:
         return ask.policy.act(ask.observation, ask.memory)
-    except Exception as error:
+    except RAISED as error:
         below = error.__traceback__.tb_next if error.__traceback__ is not None else None
         return error.with_traceback(below)  # whichever way it was asked, an episode's record is the same
 

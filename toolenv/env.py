@@ -24,6 +24,9 @@ from toolenv.transcript import render_conversation
 from toolenv.trouble import NO_TROUBLE, Trouble
 from toolenv.types import Action, Observation, ToolSpec, Usage
 
+CUT_SHORT = "ended from outside,"
+"""How the error of an episode begins that was truncated before its own budget ran out."""
+
 
 class ToolEnv(gymnasium.Env[Observation, Action]):
     """A task with simulated tools; see ``toolenv.make_env`` and ``gymnasium.make``.
@@ -164,6 +167,16 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         """
         live = self._current()
         live.end(ending, error, usage, trouble)
+        return self._finish(live)[4]
+
+    def truncate(self) -> dict[str, Any]:
+        """End the running episode because a wrapper allows no more steps, and return its last ``info``.
+
+        It is an ordinary truncated one, with a verdict. The recording wrappers call it where a step comes up
+        truncated without one: ``gymnasium.make(…, max_episode_steps=…)`` puts its ``TimeLimit`` inside them.
+        """
+        live = self._current()
+        live.end("truncated", f"{CUT_SHORT} after {len(live.trace.steps)} decisions")
         return self._finish(live)[4]
 
     def _reseed(self, seed: int) -> None:

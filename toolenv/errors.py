@@ -30,7 +30,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Any
 
-MOST_SHOWN = 16
+MOST_SHOWN = 40
 """How many of the names that exist an error lists; all agents fit."""
 
 
@@ -84,9 +84,12 @@ class UnknownNameError(UsageError):
         place = f" in {where}" if where else ""
         if near:
             advice = f"did you mean {' or '.join(repr(one) for one in near)}?"
+        elif len(self.known) > MOST_SHOWN:  # the beginning of a long list helps nobody
+            closest = " or ".join(map(repr, nearest(str(self.name), self.known, cutoff=0.1)))
+            nearest_are = closest and f"; the nearest: {closest}"
+            advice = f"there are {len(self.known):,}, none like it{nearest_are}"
         elif self.known:
-            shown = ", ".join(self.known[:MOST_SHOWN]) + (", …" if len(self.known) > MOST_SHOWN else "")
-            advice = f"known: {shown}"
+            advice = f"known: {', '.join(self.known)}"
         else:
             advice = "there are none"
         return f"unknown {self.kind} {self.name!r}{place}; {advice}"

@@ -182,7 +182,8 @@ class LiveEpisode:
         if self.ending == "running" or self._continuation is not None or decisions < 1:
             told = f"it is {self.ending}, went on: {self._continuation is not None}, decisions: {decisions}"
             raise UsageError(f"an episode goes on once, after its end, for 1 decision or more; {told}")
-        self._continuation = Continuation(arm, len(self._steps), self.ending, message, decisions)
+        lost, self._lost_usage = self._lost_usage, None
+        self._continuation = Continuation(arm, len(self._steps), self.ending, message, decisions, lost)
         self._messages.append(ChatMessage("user", message))
         self._checkpoints.pop()  # of a user turn that is not over after all
         self.ending, self._error, self._left, self._trace = "running", "", decisions, None

@@ -24,21 +24,22 @@ def plugged_in(kind: str, module_name: str, attribute: str, known: Iterable[str]
         UnknownNameError: no such module, or no such attribute in it; the nearest are named.
         UsageError: the module cannot be imported; the line of it that fails is named.
     """
-    module = _imported(kind, module_name, known)
+    module = imported(kind, module_name, known)
     if not hasattr(module, attribute):
         public = [name for name in vars(module) if not name.startswith("_")]
         raise UnknownNameError("attribute", attribute, public, where=f"module {module_name}")
     return getattr(module, attribute)
 
 
-def _imported(kind: str, name: str, known: Iterable[str]) -> ModuleType:
+def imported(kind: str, name: str, known: Iterable[str] = ()) -> ModuleType:
+    """A module of the user's, by its name; the errors are those of :func:`plugged_in`."""
     meant = [name.removesuffix(".py")] if name.endswith(".py") else []
     unknown = UnknownNameError(f"{kind} or module", name, [*known, *meant])
     if not all(part.isidentifier() for part in name.split(".")):
         raise unknown
     try:
         return importlib.import_module(name)
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script that ends by sys.exit, too
         if isinstance(error, ModuleNotFoundError) and error.name and f"{name}.".startswith(f"{error.name}."):
             raise unknown from error
         told = f"module {name!r} cannot be imported: {type(error).__name__}: {error}"

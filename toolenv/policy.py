@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from toolenv.actions import problem_of_usage, shown
 from toolenv.errors import ServerError, UsageError
+from toolenv.hooks import check_function, check_methods
 from toolenv.ledger import AGENT, Ledger, add_ledgers, under_role
 from toolenv.task import Task
 from toolenv.types import NO_TOKENS, Action, Observation, Usage, total_usage
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
 PolicyFunction: TypeAlias = Callable[[Observation], Action]
 Answer: TypeAlias = tuple[Action, Any]
 """A decision, and the memory for the next one."""
+
+Raised: TypeAlias = Exception | SystemExit
+RAISED = (Exception, SystemExit)
+"""What a policy's code may raise in place of a decision: ``sys.exit`` in it ends its episode, not the run."""
 
 
 @runtime_checkable
@@ -139,15 +142,20 @@ def as_policy(policy: Policy | PolicyFunction) -> Policy:
     """Any policy or callable as a :class:`Policy`.
 
     Raises:
-        UsageError: it is neither, or it decides in a coroutine (``async def``).
+        UsageError: it is neither, a method of it could not be called as it will be, it decides in a coroutine
+            (``async def``), or its name is none.
     """
     # By name, for each episode: isinstance takes four times as long.
     if hasattr(policy, "act") and hasattr(policy, "name") and not isinstance(policy, type):
-        kind: Any = type(policy)
-        _check_methods(kind)
+        check_methods(policy)
+        if not isinstance(policy.name, str) or not policy.name.strip():
+            raise UsageError(
+                f"policy {type(policy).__qualname__}: its name is {shown(policy.name)}, expected a str that"
+                " is not empty: it stands in tables and with every episode"
+            )
         return policy
     if callable(policy) and not isinstance(policy, type):
-        _check_plain(policy)
+        check_function(policy)
         return FunctionPolicy(policy)
     raise UsageError(
         f"{shown(policy)} is no policy: give an object with `name` and `act(observation, memory) -> "
@@ -203,32 +211,3 @@ def preflight_parts(parts: Iterable[tuple[str, object]]) -> Ledger:
             raise
         spent = add_ledgers([spent, under_role(role, own)])
     return spent
-
-
-_DECIDING = ("act", "act_batch", "submit", "deciding", "deliberate", "begin", "brief", "start")
-
-
-@lru_cache(maxsize=1024)
-def _check_methods(kind: type) -> None:
-    """Refuse a class of policies that decides in a coroutine; looked at once, since all episodes ask."""
-    for name in _DECIDING:
-        method = getattr(kind, name, None)
-        if method is not None and _is_async(method):
-            raise _async_error(f"{kind.__qualname__}.{name}")
-
-
-def _check_plain(function: PolicyFunction) -> None:
-    if _is_async(function) or _is_async(type(function).__call__):
-        raise _async_error(getattr(function, "__qualname__", type(function).__qualname__))
-
-
-def _is_async(function: object) -> bool:
-    return inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
-
-
-def _async_error(name: str) -> UsageError:
-    return UsageError(
-        f"{name} is a coroutine function (async def), and nobody would await it; give a plain function:"
-        " episodes run side by side all the same (--concurrency), and asyncio.run(…) inside it runs code that"
-        " is async"
-    )

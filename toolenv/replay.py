@@ -8,9 +8,8 @@ from itertools import zip_longest
 
 from toolenv.errors import ReplayError
 from toolenv.live import LiveEpisode
-from toolenv.trace import Ending, Step, Trace
+from toolenv.trace import Continuation, Ending, Step, Trace
 from toolenv.trouble import NO_TROUBLE
-from toolenv.types import Usage
 from toolenv.user import RecordedUser
 
 DECIDED: frozenset[Ending] = frozenset({"stop", "message", "terminal_tool", "truncated"})
@@ -33,43 +32,44 @@ def replay(live: LiveEpisode, trace: Trace) -> None:
         ReplayError: a result, the world or the ending is another than was recorded.
     """
     user, further = live.user, trace.continuation
-    begun = trace if further is None else _before(trace, further.steps, further.ending)
+    begun = trace if further is None else _before(trace, further)
     if user is not None:
         live.user = RecordedUser.of(begun)
         live.open(live.user)
-    lost = _take(live, begun.steps, begun, trace.lost_usage)
+    _take(live, begun.steps, begun)
     if further is not None:
         live.user = None if user is None else RecordedUser.of(trace)
         live.go_on(further.arm, further.message, further.decisions)
-        _take(live, trace.steps[further.steps :], trace, lost)
+        _take(live, trace.steps[further.steps :], trace)
     _check(live.trace, trace)
     live.recall(trace.steps)
     live.user = user
 
 
-def _before(trace: Trace, steps: int, ending: Ending) -> Trace:
+def _before(trace: Trace, further: Continuation) -> Trace:
     """The part before the episode went on."""
     return replace(
-        trace, steps=trace.steps[:steps], ending=ending, error="", continuation=None, trouble=NO_TROUBLE
+        trace,
+        steps=trace.steps[: further.steps],
+        ending=further.ending,
+        error="",
+        lost_usage=further.lost_usage,
+        continuation=None,
+        trouble=NO_TROUBLE,
     )
 
 
-def _take(live: LiveEpisode, steps: Iterable[Step], recorded: Trace, lost: Usage | None) -> Usage | None:
-    """Take recorded decisions, and end as it was recorded if none of them did.
-
-    Returns:
-        ``lost``, tokens that led to no decision, if they are still to be accounted for.
-    """
+def _take(live: LiveEpisode, steps: Iterable[Step], recorded: Trace) -> None:
+    """Take recorded decisions, and end as it was recorded if none of them did."""
     for step in steps:
         if live.ending != "running":
             raise ReplayError(f"{_name(live.trace)} ends by {live.ending}, earlier than was recorded")
         live.take(step.action)
     if live.ending != "running" or recorded.ending == "running":
-        return lost
-    if recorded.ending in DECIDED:
+        return
+    if recorded.ending in DECIDED and not recorded.error:  # which only an end from outside has
         raise ReplayError(f"{_name(recorded)} still runs where it was recorded to end by {recorded.ending}")
-    live.end(recorded.ending, recorded.error, lost, recorded.trouble)
-    return None
+    live.end(recorded.ending, recorded.error, recorded.lost_usage, recorded.trouble)
 
 
 def _check(found: Trace, recorded: Trace) -> None:

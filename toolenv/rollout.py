@@ -27,7 +27,7 @@ from toolenv.facts.task_facts import task_facts
 from toolenv.judge import Verdict
 from toolenv.ledger import AGENT
 from toolenv.pickling import quickly_pickled
-from toolenv.policy import Answer, Ask, Policy, PolicyFunction, as_policy
+from toolenv.policy import RAISED, Answer, Ask, Policy, PolicyFunction, Raised, as_policy
 from toolenv.task import Task
 from toolenv.trace import Ending, Trace
 from toolenv.trouble import Trouble, trouble_of
@@ -54,8 +54,8 @@ def rollout(
 ) -> Rollout:
     """Play one episode.
 
-    A server's failure or an exception inside the policy ends the episode as invalid, its trace kept; a
-    conversation that outgrows the model ends it as failed.
+    A server's failure or an exception inside the policy (``sys.exit`` too) ends the episode as invalid, its
+    trace kept; a conversation that outgrows the model ends it as failed.
 
     Args:
         env: a :class:`toolenv.env.ToolEnv`, wrapped or not.
@@ -104,7 +104,7 @@ def play(
             action, memory = yield from deliberation(policy, observation, memory)
         except (KeyboardInterrupt, UsageError):
             raise
-        except Exception as error:
+        except RAISED as error:
             info = _abort(tool_env, error)
             break
         observation, _, _, _, info = env.step(check_action(action, giver))  # whatever wrappers do to it
@@ -118,7 +118,7 @@ def _finished(env: ToolEnv, verdict: Verdict, *, agent: str, env_id: str, trial:
     return Rollout(record(trace, verdict, env.task, agent=agent, env_id=env_id, trial=trial), trace)
 
 
-def _abort(env: ToolEnv, error: Exception) -> dict[str, Any]:
+def _abort(env: ToolEnv, error: Raised) -> dict[str, Any]:
     endings: dict[type[Exception], Ending] = {
         DeadlineError: "deadline",
         ServerError: "server_error",
@@ -131,7 +131,7 @@ def _abort(env: ToolEnv, error: Exception) -> dict[str, Any]:
     return env.abort("agent_error", "".join(traceback.format_exception(error)))
 
 
-def _trouble(error: Exception, ending: Ending) -> Trouble:
+def _trouble(error: Raised, ending: Ending) -> Trouble:
     if isinstance(error, ReplayError):
         return Trouble("environment/replay")
     name, role = getattr(error, "trouble", trouble_of(ending)), getattr(error, "role", "")

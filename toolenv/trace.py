@@ -11,6 +11,7 @@ from toolenv.pickling import quickly_pickled
 from toolenv.seeding import mix
 from toolenv.trouble import NO_TROUBLE, Trouble
 from toolenv.types import (
+    NO_TOKENS,
     Action,
     Malformed,
     Message,
@@ -39,6 +40,8 @@ Ending: TypeAlias = Literal[
 """How an episode ended. The last four make it invalid: an infrastructure failure is no outcome."""
 
 _UNKNOWN = Usage()
+_NOT_REPEATED = "environment/replay"
+"""The trouble of an episode that never went on: all there is of it is what was played again."""
 
 INVALID_ENDINGS: frozenset[str] = frozenset({"environment_error", "server_error", "deadline", "agent_error"})
 
@@ -68,6 +71,7 @@ class Continuation(NamedTuple):
         ending: how it had ended.
         message: what it was told, as a further message of the user.
         decisions: how many further decisions were allowed.
+        lost_usage: tokens that had led to no decision until then.
     """
 
     arm: str
@@ -75,6 +79,7 @@ class Continuation(NamedTuple):
     ending: Ending
     message: str
     decisions: int
+    lost_usage: Usage | None = None
 
 
 @quickly_pickled
@@ -89,7 +94,7 @@ class Trace:
         checkpoints: digest of the world at the end of each user turn, finished or not.
         ending: how it ended.
         error: the traceback or message behind an ending that was no decision.
-        lost_usage: tokens of generations whose action never arrived.
+        lost_usage: tokens of generations whose action never arrived; since it went on, if it did.
         opening: what a simulated user said first; empty without one.
         continuation: where it went on after it had ended; ``None`` if it did not.
         trouble: what went wrong around it.
@@ -118,7 +123,28 @@ class Trace:
     def usage(self) -> Usage:
         """Tokens of the whole episode; unknown if those of any decision are."""
         made = [step.action.usage or _UNKNOWN for step in self.steps]
-        return total_usage(made if self.lost_usage is None else [*made, self.lost_usage])
+        before = None if self.continuation is None else self.continuation.lost_usage
+        return total_usage([*made, *(lost for lost in (before, self.lost_usage) if lost is not None)])
+
+    @property
+    def own(self) -> Trace:
+        """The part that was played here: without what a recorded episode had done before this one went on.
+
+        Its tokens are those that this episode spent; the others were paid for in the other run.
+        """
+        if self.continuation is not None:
+            return replace(self, steps=self.steps[self.continuation.steps :], continuation=None)
+        if self.trouble.name == _NOT_REPEATED:
+            return replace(self, steps=(), lost_usage=None)
+        return self
+
+    @property
+    def usage_before(self) -> Usage:
+        """Tokens of the recorded episode that this one went on from; ``usage`` is these and ``own.usage``."""
+        if self.continuation is not None:
+            lost, steps = self.continuation.lost_usage, self.steps[: self.continuation.steps]
+            return replace(self, steps=steps, lost_usage=lost, continuation=None).usage
+        return self.usage if self.trouble.name == _NOT_REPEATED else NO_TOKENS
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-able dict; :meth:`from_json` reads it back to an equal trace."""
@@ -129,7 +155,7 @@ class Trace:
         if self.continuation is None:
             del plain["continuation"]
         else:
-            plain["continuation"] = self.continuation._asdict()
+            plain["continuation"] = _continuation_to_json(self.continuation)
         if self.trouble == NO_TROUBLE:
             del plain["trouble"]
         else:
@@ -157,7 +183,7 @@ class Trace:
                 steps=tuple(_step_from_json(step) for step in plain["steps"]),
                 checkpoints=tuple(plain["checkpoints"]),
                 lost_usage=None if plain["lost_usage"] is None else _usage(plain["lost_usage"]),
-                continuation=plain["continuation"] and Continuation(**plain["continuation"]),
+                continuation=plain["continuation"] and _continuation(plain["continuation"]),
                 trouble=Trouble.from_json(plain["trouble"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -187,6 +213,19 @@ _ACTION_NAMES = {kind: name for name, kind in _ACTIONS.items()}
 
 def _fields(item: Any) -> dict[str, Any]:
     return {name: getattr(item, name) for name in item.__slots__}
+
+
+def _continuation_to_json(further: Continuation) -> dict[str, Any]:
+    plain = further._asdict()
+    lost = plain.pop("lost_usage")
+    return plain if lost is None else {**plain, "lost_usage": _fields(lost)}
+
+
+def _continuation(data: Mapping[str, Any]) -> Continuation:
+    lost, steps = data.get("lost_usage"), data["steps"]
+    if not isinstance(steps, int) or steps < 0:
+        raise TypeError(f"continuation: steps is {steps!r:.80}")
+    return Continuation(**{**data, "lost_usage": None if lost is None else _usage(lost)})
 
 
 def _step_to_json(step: Step) -> dict[str, Any]:

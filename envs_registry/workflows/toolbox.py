@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 from envs_registry.workflows.calculators import COMMON, formula_tool
 from envs_registry.workflows.contracts import ToolContract
@@ -24,6 +25,20 @@ from envs_registry.workflows.world import Runner
 
 STYLES = 4
 """Ways to name tools; each world has one."""
+
+
+class _Runners(dict[str, Runner]):
+    """Pickled by the name of their world, since they are closures."""
+
+    __slots__ = ("subtopic",)
+    subtopic: str
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _runners, (self.subtopic,)
+
+
+def _runners(subtopic: str) -> Mapping[str, Runner]:
+    return get_toolbox(subtopic).runners
 
 
 @dataclass(frozen=True)
@@ -54,7 +69,9 @@ class Toolbox:
     @cached_property
     def runners(self) -> Mapping[str, Runner]:
         """What each tool does."""
-        return {name: tool.run for name, tool in self.tools.items()}
+        runners = _Runners((name, tool.run) for name, tool in self.tools.items())
+        runners.subtopic = self.subtopic.name
+        return runners
 
     def contract(self, name: str) -> ToolContract:
         """The contract of a tool."""

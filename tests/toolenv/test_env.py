@@ -328,7 +328,7 @@ def test_render_prints_the_conversation_without_obeying_it() -> None:
         (ToolCalls((ToolCall("pay", None),)), "the arguments of .* are NoneType"),  # type: ignore[arg-type]
         (ToolCalls((ToolCall("pay", {}, id={}),)), r"calls\[0\].id is dict"),  # type: ignore[arg-type]
         (ToolCalls(ToolCall("pay", {})), "ToolCalls.calls is ToolCall"),  # type: ignore[arg-type]
-        (ToolCalls(iter(())), "ToolCalls.calls is tuple_iterator"),  # type: ignore[arg-type]
+        (ToolCalls(iter(())), "ToolCalls.calls is <tuple_iterator object"),  # type: ignore[arg-type]
         (Stop(confidence=float("nan")), "Stop.confidence is float"),
         (Stop(confidence=1.5), "Stop.confidence is float"),
         (Stop(confidence="high"), "Stop.confidence is str"),  # type: ignore[arg-type]

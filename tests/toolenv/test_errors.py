@@ -41,4 +41,11 @@ def test_the_message() -> None:
     assert str(error) == "unknown runner 'RAY' in --runner; did you mean 'ray'?"
     assert str(UnknownNameError("runner", 3, ["local"])) == "unknown runner 3; known: local"
     assert str(UnknownNameError("option", "x", [])) == "unknown option 'x'; there are none"
+    numbered = [f"multiple_{number}" for number in range(1, 1201)]
+    assert str(UnknownNameError("task id", "foo", numbered)) == (
+        "unknown task id 'foo'; there are 1,200, none like it"
+    )
+    assert str(UnknownNameError("task id", "foo", [*numbered, "parrot-fog", "info_123"])) == (
+        "unknown task id 'foo'; there are 1,202, none like it; the nearest: 'info_123' or 'parrot-fog'"
+    )
     assert isinstance(pickle.loads(pickle.dumps(error)), UnknownNameError)

@@ -63,7 +63,7 @@ def made(given: Any) -> Any:
     [
         (None, "NoneType None"),
         (5, "int 5"),
-        (Stop("no"), "Stop Stop(reason='no', "),
+        (Stop("no"), "Stop(reason='no', "),
         ((Stop("no"),), "tuple (Stop("),
         ((Stop("no"), None, None), "tuple (Stop("),
         ([Stop("no")], "list [Stop("),

@@ -152,7 +152,8 @@ def test_what_went_on_repeats_and_is_judged_alike() -> None:
     trace = Trace.from_json(further.to_json())
     assert (trace, trace.usage) == (further, further.usage)
     assert further.usage.input_tokens is None  # of the closing message; what was lost before is kept beside
-    assert further.lost_usage == Usage(7, 0)
+    assert further.continuation is not None
+    assert (further.continuation.lost_usage, further.lost_usage) == (Usage(7, 0), None)
     env = ToolEnv(toy_source())
     env.reset(options={"trace": trace})
     assert env.trace == trace
@@ -164,8 +165,9 @@ def test_tokens_lost_before_and_after_add_up() -> None:
     env.reset(options={"trace": played(*ENDINGS["context window"]).trace})
     env.go_on("tts", "Go on.", 2)
     env.abort("context_window", "still too long", Usage(9, 0))
-    assert env.trace.lost_usage is not None
-    assert env.trace.lost_usage.input_tokens == 16
+    trace = Trace.from_json(env.trace.to_json())
+    assert (trace.usage_before.input_tokens, trace.own.usage.input_tokens) == (10 + 7, 9)
+    assert (trace.usage.input_tokens, trace.usage.output_tokens) == (26, 2)
     again = ToolEnv(toy_source())
     again.reset(options={"trace": env.trace})
     assert again.trace == env.trace

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from toolenv import Malformed, Message, Stop, ToolCall, ToolCalls, ToolResult, Trace, Usage
 from toolenv.errors import DataCorruptError
-from toolenv.trace import Step
+from toolenv.trace import Continuation, Step
 
 TRACE = Trace(
     suite="Toy",
@@ -57,6 +58,18 @@ def test_a_broken_trace_is_refused(missing: str) -> None:
     del data[missing]
     with pytest.raises(DataCorruptError, match=missing):
         Trace.from_json(data)
+
+
+@pytest.mark.parametrize(
+    "changed", [{"steps": "2"}, {"steps": -1}, {"steps": None}, {"lost_usage": {"input_tokens": "7"}}]
+)
+def test_a_broken_continuation_is_refused(changed: dict[str, object]) -> None:
+    further = Continuation("tts", 2, "message", "Go on.", 10, Usage(7, 1))
+    data = replace(TRACE, continuation=further).to_json()
+    assert Trace.from_json(data).continuation == further
+    name = next(iter(changed))
+    with pytest.raises(DataCorruptError, match=name if name == "steps" else "input_tokens"):
+        Trace.from_json({**data, "continuation": {**data["continuation"], **changed}})
 
 
 def test_calls_by_kind() -> None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -20,6 +23,9 @@ app = typer.Typer(
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
+
+TERMINATED = 143
+"""The exit status after SIGTERM."""
 
 
 def _show_version(wanted: bool) -> None:
@@ -42,15 +48,17 @@ def _options(
 
 def main() -> None:
     """Run the command line; an error of ours is one line on stderr and exit status 2."""
-    from toolenv.cli.stopped import Interrupted, ServerLost, Stopped, command_to_resume
+    from toolenv.cli.stopped import Interrupted, ServerLost, Stopped, command_to_resume, terminated_by
     from toolenv.errors import ToolEnvError
 
     try:
-        _run()
+        with _sigterm_taken():
+            _run()
     except Interrupted as stop:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        typer.echo(f"toolenv: interrupted; {stop}. Go on with: {command_to_resume()}", err=True)
-        _leave(INTERRUPTED)
+        _ignore_stopping()
+        what, status = ("terminated", TERMINATED) if terminated_by(stop) else ("interrupted", INTERRUPTED)
+        typer.echo(f"toolenv: {what}; {stop}. Go on with: {command_to_resume()}", err=True)
+        _leave(status)
     except ServerLost as error:
         typer.echo(f"toolenv: {error}. {error.how} {command_to_resume()}", err=True)
         _leave(2)
@@ -60,8 +68,37 @@ def main() -> None:
     except ToolEnvError as error:
         typer.echo(f"toolenv: {error}", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt as stop:
+        sys.exit(TERMINATED if terminated_by(stop) else INTERRUPTED)
+    except SystemExit as end:  # typer's own, outside of runs
+        if not terminated_by(end):
+            raise
+        sys.exit(TERMINATED)
+
+
+@contextmanager
+def _sigterm_taken() -> Iterator[None]:
+    """SIGTERM ends what Ctrl-C ends, unless whoever started this has it ignored."""
+    from toolenv.cli.stopped import Terminated
+
+    def stop(number: int, frame: object) -> None:
+        raise Terminated
+
+    before = signal.getsignal(signal.SIGTERM)
+    if before is not signal.SIG_DFL or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _ignore_stopping() -> None:
+    """What stops a run comes too late."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _run() -> None:
@@ -96,7 +133,7 @@ def _run() -> None:
 
 def _leave(status: int) -> None:
     """Exit without waiting for threads that wait for a server: nothing of theirs would be kept."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _ignore_stopping()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

@@ -58,7 +58,7 @@ def arm(
             raise UsageError(f"--seed {number}: give a whole number of at least 0")
     found = envs_registry.get_suite(suite)
     source = make_source(found, "clean", subset=subset, tasks=tasks)
-    check_has_end(suite, len(source.task_ids))
+    check_has_end(suite, len(source.task_ids), "give --tasks ID,…, or choose another --subset")
     recover = (make_agent("recovery:trusting"), make_agent("recovery"))
     policies = Policies(make_agent("oracle"), make_agent("recovery:naive"), recover)
     clean = [source.get(task_id) for task_id in source.task_ids]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.text import Text
 
 import envs_registry
 from toolenv.cli import app
@@ -32,12 +32,17 @@ from toolenv.feasibility.certificates.rules import NoRules, Rules
 from toolenv.feasibility.certificates.search import Bound
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.masks import manifest_for
+from toolenv.report.safe import safe_line
+from toolenv.report.terminal import plain_table
 from toolenv.source import make_source
 from toolenv.suite import Suite
 from toolenv.task import Task
 
 SHOWN = 20
 """How many problems are listed."""
+
+HOW_CHARACTERS = 300
+"""How much of a reason the table shows."""
 
 
 @dataclass(frozen=True)
@@ -210,12 +215,11 @@ def planner_of(suite: Suite) -> Planner | None:
 def show_records(records: Iterable[TaskRecord], title: str) -> None:
     """Print how many tasks came out how."""
     counted = Counter(line for record in records for line in _lines(record))
-    typer.echo(title)
-    table = Table()
+    table = plain_table(title)
     for heading in ("status", "how", "tasks"):
         table.add_column(heading, justify="right" if heading == "tasks" else "left")
     for (status, how), count in sorted(counted.items()):
-        table.add_row(status, how, str(count))
+        table.add_row(status, Text(safe_line(how, HOW_CHARACTERS)), f"{count:,}")
     console().print(table)
 
 

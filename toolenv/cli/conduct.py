@@ -36,7 +36,7 @@ class ConductOptions:
     cache: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", file_okay=False, help="Keep replies here; a run made again costs nothing."
+            metavar="DIR", file_okay=False, help="Keep servers' replies here; a run made again costs nothing."
         ),
     ] = None
     per_minute: Annotated[

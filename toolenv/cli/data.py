@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 import envs_registry
 from toolenv.cli import app
 from toolenv.cli.output import console
 from toolenv.data import DataStore
+from toolenv.report.safe import safe_text
+from toolenv.report.terminal import plain_table
 
 data_app = typer.Typer(help="Fetch, list and check the data sets.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
@@ -39,16 +42,16 @@ def pull(
 @data_app.command()
 def status() -> None:
     """List the data sets: what is there, where, its version and licence."""
-    from rich.table import Table
-
-    table = Table("data set", "state", "version", "licence", "size", "path")
+    table = plain_table("Data sets")
+    for head in ("data set", "size", "state", "version", "licence", "path"):
+        table.add_column(head, justify="right" if head == "size" else "left")
     rows = store().status()
     for row in rows:
         size = f"{row.size / 1e6:.1f} MB" if row.size else ""
         state = row.state + (
             f" (no {', '.join(row.missing_parts)})" if row.missing_parts and row.parts else ""
         )
-        table.add_row(row.key, state, row.version, row.licence, size, str(row.path))
+        table.add_row(row.key, size, state, row.version, row.licence, Text(safe_text(str(row.path))))
     console().print(table)
     for row in rows:
         typer.echo(f"{row.key}: {row.attribution}")

@@ -1,4 +1,8 @@
-"""Environment ids on the command line, plain or as patterns: the one place that reads them."""
+"""Environment ids on the command line, plain or as patterns: the one place that reads them.
+
+Those of a suite of one's own have the module that registers them in front, as for ``gymnasium.make``:
+``module:ToolFeas/…``. It is imported, and the ids keep it: workers have to import it, too.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import typer
 
 import envs_registry
 from toolenv.errors import UnknownNameError, UsageError, nearest
+from toolenv.plugged_in import imported
 
 Envs: TypeAlias = Annotated[
     list[str],
@@ -85,19 +90,34 @@ def env_of(text: str, condition: str, why: str) -> str:
     name = env_name(text)
     parts = envs_registry.parse_env_id(name)
     if parts["condition"] != condition:
-        near = envs_registry.env_id(parts["suite"], condition)
+        near = _front(name) + envs_registry.env_id(suite_name(name), condition)
         raise UsageError(f"{name}: {why}; did you mean {near}?")
     return name
 
 
+def suite_name(name: str) -> str:
+    """The name of the suite that an id, in plain form, is of."""
+    return envs_registry.get_suite(envs_registry.parse_env_id(name)["suite"]).name
+
+
 def _matched(text: str) -> Sequence[str]:
-    plain = text.removeprefix("toolenv:")
+    text = text.removeprefix("toolenv:")
+    front = _front(text)
+    if front:
+        imported("suite", front.removesuffix(":"), envs_registry.suites())
+    plain = text.removeprefix(front)
     if not any(sign in plain for sign in _SIGNS):
         envs_registry.parse_env_id(text)
-        return [plain]
-    known = envs_registry.env_ids()
-    found = [name for name in known if fnmatchcase(name, plain)]
+        return [text]
+    known = envs_registry.registered_ids() if front else envs_registry.env_ids()
+    found = [front + name for name in known if fnmatchcase(name, plain)]
     if not found:
         patterns = (envs_registry.env_id(suite, "*") for suite in envs_registry.suites())
         raise UnknownNameError("environment id", text, [*patterns, *known])
     return found
+
+
+def _front(text: str) -> str:
+    """The module in front of an id, with its colon; empty if there is none."""
+    module, colon, _ = text.partition(":")
+    return module + colon if colon and all(part.isidentifier() for part in module.split(".")) else ""

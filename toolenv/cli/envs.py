@@ -11,7 +11,7 @@ import typer
 
 import envs_registry
 from toolenv.cli import app
-from toolenv.cli.env_ids import SomeEnvs, env_names
+from toolenv.cli.env_ids import SomeEnvs, env_names, suite_name
 from toolenv.cli.output import console
 from toolenv.errors import DataError, SandboxUnavailableError
 from toolenv.report.format import counted
@@ -84,7 +84,7 @@ def _notes(rows: Sequence[Mapping[str, Any]], whole: bool) -> Iterator[str]:
 
 
 def _suite(name: str) -> str:
-    return str(envs_registry.parse_env_id(name)["suite"])
+    return suite_name(name)
 
 
 def _describe(name: str) -> dict[str, Any]:

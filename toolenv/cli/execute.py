@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,9 +15,11 @@ from typing import Any
 import typer
 
 from toolenv.agents.registry import make_agent
-from toolenv.cli.progress import following
+from toolenv.append_only import check_unlocked
+from toolenv.cli.progress import following, tally_of, watched
 from toolenv.cli.server_watch import while_server_answers
 from toolenv.cli.stopped import Interrupted, ServerLost, Stopped, naming
+from toolenv.cli.uncached import check_cache
 from toolenv.errors import ServerError, ToolEnvError, UsageError
 from toolenv.ledger import Ledger
 from toolenv.model_server.circumstances import under
@@ -28,12 +29,10 @@ from toolenv.report.safe import safe_line
 from toolenv.runner.arms import agent_name, arm_facts, going_on
 from toolenv.runner.baseline import Baseline
 from toolenv.runner.batched import holds_a_model
-from toolenv.runner.conduct import Conduct, Services
-from toolenv.runner.costs import Tariff
+from toolenv.runner.conduct import Services
 from toolenv.runner.keys import KeySet
 from toolenv.runner.plan import WRAPPER, Job, RunConfig, origins, plan, source_of
 from toolenv.runner.preflights import SUITE_ROLE, USER_ROLE, append_preflight, keep_failed_preflight
-from toolenv.runner.progress import Tally
 from toolenv.runner.reading import RUN_FILE
 from toolenv.runner.select import HERE, Workplace, run_at
 from toolenv.runner.store import LOCK_FILE, RunStore, TornLineWarning, finished, make_header
@@ -41,6 +40,9 @@ from toolenv.types import Usage, total_usage
 
 MOST_EPISODES = 100_000_000
 """More than anybody plays: those of a subset that has no end."""
+
+SOME_OF_IT = "give --limit N or --tasks ID,…, or choose another --subset"
+"""What helps where a command can do with some tasks of a subset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +106,15 @@ def prepare(
     policy = make_agent(config.agent, config.agent_options)
     jobs: Sequence[Job]
     jobs, manifests = plan(config)
-    check_has_end(" ".join(config.envs), len(jobs))
+    if place.conduct.cache is not None:
+        check_cache(policy, (source_of(env, config.make_options) for env in config.envs))
+    check_has_end(" ".join(config.envs), len(jobs), SOME_OF_IT)
     if baseline is not None:
         jobs = [job for job in jobs if job.key in baseline.failed]
     planned = {env: 0 for env in config.envs} | Counter(job.env for job in jobs)
     header = make_header(config, policy, manifests, planned, origins(config))
     header |= {"agent": agent_name(policy, config), **arm_facts(config, baseline)}
+    check_unlocked(folder / LOCK_FILE, folder)
     done = finished(folder, header, resume=resume)
     cost = _try_servers(policy, config, folder, place) if _unfinished(jobs, done) else {}
     return Prepared(config, folder, policy, jobs, header, resume, baseline, cost)
@@ -158,14 +163,19 @@ def _tell_cost(policy: Policy, cost: Usage) -> None:
         typer.echo(f"{name}: preflight, in no episode: {told[0]} input and {told[1]} output tokens")
 
 
-def check_has_end(what: str, count: int) -> None:
+def check_has_end(what: str, count: int, instead: str = "choose another --subset") -> None:
     """Refuse work that would not end.
+
+    Args:
+        what: whose tasks they are.
+        count: how many.
+        instead: what to do about it.
 
     Raises:
         UsageError: ``count`` tasks or episodes of ``what`` are too many.
     """
     if count > MOST_EPISODES:
-        raise UsageError(f"{what}: the subset has no end and cannot be played whole; choose another --subset")
+        raise UsageError(f"{what}: the subset has no end and cannot be played whole; {instead}")
 
 
 def check_apart(runs: Sequence[Prepared]) -> None:
@@ -239,19 +249,15 @@ def execute(run: Prepared, place: Workplace = HERE) -> Path:
 def _play(run: Prepared, store: RunStore, place: Workplace) -> None:
     todo = _unfinished(run.jobs, store.done)
     tried = partial(append_preflight, run.folder)
-    with following(run.name, _tally(run, len(todo), place.conduct)) as follow:
+    place = watched(place)
+    tally = tally_of(place, run.header["agent_settings"], len(run.jobs), len(todo))
+    with following(run.name, tally) as follow:
         make_policy = partial(make_agent, run.config.agent, run.config.agent_options)
         running = run_at(place, todo, run.policy, make_policy, run.make_options, tried)
         with closing(running) as episodes:
             for played in while_server_answers(episodes, store, place.concurrency):
                 store.append(replace(played, episode=replace(played.episode, agent=run.name)))
                 follow(played)
-
-
-def _tally(run: Prepared, left: int, conduct: Conduct) -> Tally:
-    total, settings = len(run.jobs), run.header["agent_settings"]
-    tariff = Tariff(conduct.prices, settings) if conduct.prices else None
-    return Tally(total, total - left, time.monotonic, tariff)
 
 
 def _unfinished(jobs: Sequence[Job], done: KeySet) -> Sequence[Job]:

@@ -13,6 +13,7 @@ from toolenv.cli.output import check_writable, planned_of, with_progress
 from toolenv.errors import UsageError
 from toolenv.integrations.parquet import Origin, Record, import_pyarrow, write_parquet
 from toolenv.report.format import counted
+from toolenv.runner.arms import CONTINUING
 from toolenv.runner.reading import find_runs, read_episodes, read_header, read_records
 
 
@@ -23,11 +24,14 @@ def export(
     ],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file, NAME.parquet.")],
     traces: Annotated[bool, typer.Option("--traces", help="Also write each trace, as JSON text.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace what is there.")] = False,
 ) -> None:
     """Write the episodes of runs to a Parquet file, one row each."""
     if out.suffix != ".parquet":
         raise UsageError(f"--out {out}: give a name that ends in .parquet")
     check_writable("--out", out)
+    if out.exists() and not force:
+        raise UsageError(f"--out {out} is there already; give another name, or --force to replace it")
     import_pyarrow()
     runs = find_runs(folders)
     total = sum(sum(planned_of(run).values()) for run in runs)
@@ -38,7 +42,8 @@ def export(
 def _records(runs: Sequence[Path], traces: bool) -> Iterator[Record]:
     for run in runs:
         origin = _origin(run)
-        if traces:
+        # How much of an episode's tokens was spent in another run, only its trace says.
+        if traces or read_header(run).get("arm") in CONTINUING:
             yield from ((origin, episode, trace) for episode, trace in read_records(run))
         else:
             yield from ((origin, episode, None) for episode in read_episodes(run))

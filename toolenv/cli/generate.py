@@ -15,6 +15,7 @@ from toolenv.cli.grouped import grouped
 from toolenv.cli.output import console, progress
 from toolenv.cli.stopped import Interrupted, ServerLost
 from toolenv.errors import ServerError, UsageError
+from toolenv.report.terminal import plain_table
 
 if TYPE_CHECKING:
     from envs_registry.tool_bench_x.generation.asking import AskingSettings
@@ -146,11 +147,12 @@ def _drain(made: Iterable[object], log: CandidateLog, planned: int) -> None:
 
 
 def _show(found: Statistics, out: Path) -> None:
-    from rich.table import Table
-
     from envs_registry.tool_bench_x.generation.reasons import REASONS
 
-    table = Table("candidates", "n", "of")
+    table = plain_table("Candidates")
+    table.add_column("candidates")
+    for head in ("n", "of"):
+        table.add_column(head, justify="right")
     table.add_row("made", str(found.raw), "")
     table.add_row("passed the screening", str(found.screened), str(found.raw))
     for title, rate in (

@@ -6,19 +6,33 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from typing import TextIO
 
 _STDOUT, _STDERR = 1, 2
 
 
 @contextmanager
-def stdout_kept_free() -> Iterator[None]:
-    """What is printed in the block goes to stderr: by policies and libraries too, and in other processes."""
-    sys.stdout.flush()
-    kept = os.dup(_STDOUT)
-    os.dup2(_STDERR, _STDOUT)
-    try:
+def stdout_kept_free() -> Iterator[TextIO]:
+    """Yields stdout for the one object; what else is printed goes to stderr.
+
+    That holds for policies and libraries too, and for other processes; and to the end of this process, since
+    some of them print when they are taken down.
+    """
+    if not _is_plain(sys.stdout):
+        own = sys.stdout
         with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(kept, _STDOUT)
-        os.close(kept)
+            yield own
+        return
+    sys.stdout.flush()
+    with os.fdopen(os.dup(_STDOUT), "w", encoding="utf-8") as free:
+        os.dup2(_STDERR, _STDOUT)
+        sys.stdout = sys.stderr
+        yield free
+
+
+def _is_plain(stream: TextIO) -> bool:
+    """Whether it writes to the process's stdout; where a test or a notebook reads it, it does not."""
+    try:
+        return stream.fileno() == _STDOUT
+    except OSError:
+        return False

@@ -12,7 +12,10 @@ from toolenv.report.safe import safe_line
 AGAIN = "give another --out (--resume does not play them again)"
 HELP: Mapping[str, str] = {
     "agent_error": f"the policy raised an exception: mend it, then {AGAIN}",
-    "environment_error": f"the environment failed: see toolenv validate ENV, then {AGAIN}",
+    "environment_error": (
+        "the environment failed, or the process that played it died: see what went wrong, and toolenv"
+        f" validate ENV, then {AGAIN}"
+    ),
     "grader_error": f"the judgement failed: see toolenv validate ENV, then {AGAIN}",
     "server_error": "a server failed: mend what it says, then --resume plays them again",
     "deadline": "their time ran out: --resume with a longer --deadline plays them again",

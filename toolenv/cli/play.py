@@ -12,12 +12,14 @@ from toolenv.cli import app
 from toolenv.cli.env_ids import OneEnv, env_name
 from toolenv.cli.task_options import Subset
 from toolenv.env import ToolEnv
+from toolenv.report.format import counted
 from toolenv.runner.plan import make
 from toolenv.transcript import printable, render_conversation
 from toolenv.types import NO_TOKENS, Action, Message, Observation, Stop, ToolCall, ToolCalls
 
 HELP = (
-    "Type: NAME {json arguments} to call a tool, stop REASON, say TEXT, tools to see their schemas, or help."
+    "Type: NAME {json arguments} to call a tool, stop REASON, say TEXT, tools to see their schemas, quit"
+    " (or q, Ctrl-D) to leave, or help."
 )
 
 
@@ -30,7 +32,10 @@ def play(
     seed: Annotated[int, typer.Option(help="Seed of the episode.")] = 0,
     subset: Subset = None,
 ) -> None:
-    """Play one episode by hand; the verdict is printed at its end."""
+    """Play one episode by hand; the verdict is printed at its end.
+
+    Who leaves before is shown what had been called, and there is no verdict.
+    """
     made = make(env_name(env), {} if subset is None else {"subset": subset})
     tool_env = cast(ToolEnv, made.unwrapped)
     observation, info = made.reset(seed=seed, options=None if task is None else {"task_id": task})
@@ -38,7 +43,11 @@ def play(
     shown, done = 0, False
     while not done:
         shown = _show(observation, shown)
-        observation, _, terminated, truncated, info = made.step(_ask(tool_env))
+        action = _ask(tool_env)
+        if action is None:
+            _leave(tool_env)
+            return
+        observation, _, terminated, truncated, info = made.step(action)
         done = terminated or truncated
     _show(observation, shown)
     typer.echo(json.dumps({"task": info["task_id"], **info["verdict"]}, indent=1))
@@ -50,9 +59,25 @@ def _show(observation: Observation, shown: int) -> int:
     return len(observation.messages)
 
 
-def _ask(env: ToolEnv) -> Action:
+def _leave(env: ToolEnv) -> None:
+    played = counted(len(env.trace.steps), "decision")
+    typer.echo(f"You left task {env.trace.task_id} after {played}; there is no verdict.")
+    for call, result in env.trace.calls():
+        arguments = json.dumps(dict(call.arguments), ensure_ascii=False)
+        typer.echo(printable(f"  {call.name} {arguments} -> {result.kind}"))
+
+
+def _ask(env: ToolEnv) -> Action | None:
+    """What was typed; ``None`` for leaving."""
     while True:
-        word, _, rest = typer.prompt("you", prompt_suffix="> ").strip().partition(" ")
+        try:
+            typed = typer.prompt("you", prompt_suffix="> ")
+        except (typer.Abort, KeyboardInterrupt):  # Ctrl-D, Ctrl-C
+            typer.echo()
+            return None
+        word, _, rest = typed.strip().partition(" ")
+        if word in ("quit", "q") and not rest and word not in {tool.name for tool in env.tools}:
+            return None
         if word == "help":
             typer.echo(HELP)
         elif word == "tools":

@@ -69,15 +69,16 @@ def run(
         for spec in dict.fromkeys(agent)
         for together in ([(name,) for name in names] if arms.arm else [names])
     ]
-    with stdout_kept_free() if as_json else nullcontext(), naming_all_missing(names, setting.keywords()):
-        folders, beside = _played(configs, out, arms, resume=resume, place=place)
-    with naming(folders):
-        found = report_of(folders)
-        if as_json:
-            told_of(folders, found, place.conduct.prices, beside=beside).print_json()
-        else:
-            _show_runs(found, folders, beside, place.conduct.prices)
-    _check_any_valid(found, folders)
+    with stdout_kept_free() if as_json else nullcontext() as stdout:
+        with naming_all_missing(names, setting.keywords()):
+            folders, beside = _played(configs, out, arms, resume=resume, place=place)
+        with naming(folders):
+            found = report_of(folders)
+            if stdout is not None:
+                told_of(folders, found, place.conduct.prices, beside=beside).print_json(stdout)
+            else:
+                _show_runs(found, folders, beside, place.conduct.prices)
+        _check_any_valid(found, folders)
 
 
 def _check_prices(conduct: Conduct, agents: Sequence[str], options: Mapping[str, Any]) -> None:

@@ -15,8 +15,12 @@ from toolenv.errors import ServerError, ToolEnvError
 GO_ON, MENDED = "Go on with:", "Once that is mended, go on with:"
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which Slurm and ``timeout`` send: whatever Ctrl-C ends, it ends."""
+
+
 class Interrupted(Exception):
-    """Ctrl-C during a run; what had finished is kept."""
+    """Ctrl-C or SIGTERM during a run; what had finished is kept."""
 
 
 class ServerLost(ServerError):
@@ -67,8 +71,19 @@ def _named(finished: Sequence[Path]) -> str:
     return f"; finished before: {', '.join(map(str, finished))}" if finished else ""
 
 
+def terminated_by(error: BaseException | None) -> bool:
+    """Whether SIGTERM is what led to an error."""
+    while error is not None:
+        if isinstance(error, Terminated):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def command_to_resume() -> str:
     """The command line that goes on with what this one has begun."""
     arguments = sys.argv[1:]
-    resume = ["--resume"] if arguments[0] in ("run", "generate") and "--resume" not in arguments else []
-    return shlex.join(["toolenv", *arguments, *resume])
+    if arguments[0] in ("run", "generate") and "--resume" not in arguments:
+        end = arguments.index("--") if "--" in arguments else len(arguments)  # behind it there are no options
+        arguments.insert(end, "--resume")
+    return shlex.join(["toolenv", *arguments])

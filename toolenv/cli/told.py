@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import typer
 
@@ -62,9 +62,9 @@ class Told:
             **({} if self.labels is None else {"labels": label_rows_to_json(self.labels)}),
         }
 
-    def print_json(self) -> None:
+    def print_json(self, stdout: TextIO | None = None) -> None:
         """Print that, and nothing else."""
-        typer.echo(json.dumps(self.to_json(), indent=1, allow_nan=False))
+        typer.echo(json.dumps(self.to_json(), indent=1, allow_nan=False), file=stdout)
 
     def show(self) -> None:
         """Print the tables."""

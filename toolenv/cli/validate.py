@@ -13,7 +13,7 @@ import typer
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.env_ids import Envs, env_names
-from toolenv.cli.execute import MOST_EPISODES, check_has_end
+from toolenv.cli.execute import MOST_EPISODES, SOME_OF_IT, check_has_end
 from toolenv.cli.missing import naming_all_missing
 from toolenv.cli.output import with_progress
 from toolenv.cli.task_options import Limit, Subset, SuiteOptions, Tasks, env_options
@@ -96,7 +96,7 @@ def _first(name: str, options: Mapping[str, Any], limit: int | None) -> tuple[Ta
     source = source_of(name, options)
     if limit is not None and limit < len(source.task_ids):
         return source_of(name, {**options, "tasks": tuple(source.task_ids[:limit])}), len(source.task_ids)
-    check_has_end(name, len(source.task_ids))
+    check_has_end(name, len(source.task_ids), SOME_OF_IT)
     return source, None
 
 

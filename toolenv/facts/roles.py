@@ -15,6 +15,8 @@ def role_usage(trace: Trace) -> dict[str, Usage]:
     role is named ``outer/inner``.
     """
     ledgers: list[Ledger] = [read_ledger(step.action) for step in trace.steps]
+    if trace.continuation is not None and trace.continuation.lost_usage is not None:
+        ledgers.append({AGENT: trace.continuation.lost_usage})
     if trace.lost_usage is not None:
         ledgers.append(dict(trace.trouble.lost_by_role) or {AGENT: trace.lost_usage})
     return add_ledgers(ledgers)

@@ -205,13 +205,18 @@ class OutputHazard:
 
     Args:
         instance: what is armed.
-        change: a result's value in its perturbed form, made anew; an equal value where nothing is to change.
-            It depends on nothing but the value, so that what was changed before need not be changed again.
+        change_of: of an instance, what makes a result's value its perturbed form, made anew; an equal value
+            where nothing is to change. That depends on nothing but the value, so that what was changed before
+            need not be changed again. A function of a module, or no episode with the hazard can be pickled.
     """
 
-    def __init__(self, instance: Instance, change: Callable[[Any], Any]) -> None:
-        self.armed, self.facts, self._change = instance.armed, instance.facts, change
+    def __init__(self, instance: Instance, change_of: Callable[[Instance], Callable[[Any], Any]]) -> None:
+        self.armed, self.facts = instance.armed, instance.facts
+        self._made_of, self._change = (instance, change_of), change_of(instance)
         self._known: dict[str, ToolResult | None] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._made_of
 
     def tools(self, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:
         """The documentation stays as it was."""

@@ -47,8 +47,8 @@ class CrossSourceConflict:
 
     def hazard(self, instance: Instance) -> Hazard:
         """The perturbation of an instance."""
-        change = _CHANGES[checked_mode(self, instance)](instance)
-        return OutputHazard(instance, lambda value: change(value) if isinstance(value, dict) else value)
+        checked_mode(self, instance)
+        return OutputHazard(instance, _change)
 
     def hint(self, instance: Instance) -> str:
         """What is wrong with the branch, and what to check it against."""
@@ -87,6 +87,12 @@ def _echoes(subject: Subject, tool: str) -> list[str]:
         if isinstance(value, str)
         and all(isinstance(told, dict) and told.get(name) == arguments.get(name) for arguments, told in calls)
     ]
+
+
+def _change(instance: Instance) -> Callable[[Any], Any]:
+    """What the instance's mode does to an object; anything else stays as it is."""
+    change = _CHANGES[instance.mode](instance)
+    return lambda value: change(value) if isinstance(value, dict) else value
 
 
 def _wrong(instance: Instance) -> Callable[[Any], Any]:

@@ -62,7 +62,7 @@ class OutputDrift:
 
     def hazard(self, instance: Instance) -> Hazard:
         """The perturbation of an instance."""
-        return OutputHazard(instance, _CHANGES[checked_mode(self, instance)](instance))
+        return OutputHazard(instance, _CHANGES[checked_mode(self, instance)])
 
     def hint(self, instance: Instance) -> str:
         """What is wrong, and how to read it."""

@@ -59,8 +59,7 @@ class SpecificationDrift:
         """The perturbation of an instance."""
         if checked_mode(self, instance) == "renamed-parameter":
             return StaleParameter(instance)
-        change = _CHANGES[instance.mode](instance.parameters)
-        return OutputHazard(instance, change)
+        return OutputHazard(instance, _CHANGES[instance.mode])
 
     def hint(self, instance: Instance) -> str:
         """What is outdated, and how to work with what the tool does now."""
@@ -150,13 +149,13 @@ def _survives(value: int | float, unit: str, target: str) -> bool:
 # ---- what each mode does to a result ----
 
 
-def _renamed_field(parameters: Mapping[str, Any]) -> Callable[[Any], Any]:
-    names = parameters["names"]
+def _renamed_field(instance: Instance) -> Callable[[Any], Any]:
+    names = instance.parameters["names"]
     return lambda value: renamed(value, names)
 
 
-def _changed_type(parameters: Mapping[str, Any]) -> Callable[[Any], Any]:
-    path = generic(tuple(parameters["path"]))
+def _changed_type(instance: Instance) -> Callable[[Any], Any]:
+    path = generic(tuple(instance.parameters["path"]))
     return lambda value: changed_at(value, path, _other_type)
 
 
@@ -166,7 +165,7 @@ def _other_type(part: Any) -> Any:
     return part if part is None or isinstance(part, dict) else [part]
 
 
-def _output_shape(parameters: Mapping[str, Any]) -> Callable[[Any], Any]:
+def _output_shape(instance: Instance) -> Callable[[Any], Any]:
     return other_shape
 
 
@@ -181,7 +180,8 @@ def other_shape(value: Any) -> Any:
     return value
 
 
-def _shifted_units(parameters: Mapping[str, Any]) -> Callable[[Any], Any]:
+def _shifted_units(instance: Instance) -> Callable[[Any], Any]:
+    parameters = instance.parameters
     path = generic(tuple(parameters["path"]))
     unit, target = parameters["unit"], parameters["target"]
     name, holder = last_name(path), path[: _place_of_name(path)]
@@ -207,7 +207,7 @@ def _converted(part: Any, unit: str, target: str) -> Any:
     return part if found is None else found
 
 
-_CHANGES: Mapping[str, Callable[[Mapping[str, Any]], Callable[[Any], Any]]] = {
+_CHANGES: Mapping[str, Callable[[Instance], Callable[[Any], Any]]] = {
     "renamed-field": _renamed_field,
     "changed-type": _changed_type,
     "output-shape": _output_shape,

@@ -1,8 +1,8 @@
 """Episodes as a Parquet file: one row an episode, for pandas, polars, DuckDB and the like.
 
 Needs pyarrow, the extra ``parquet``. The columns are the fields of :class:`Origin` and of
-:class:`toolenv.episode.Episode`. Facts of several parts are structs or, where the parts differ between
-episodes, JSON text.
+:class:`toolenv.episode.Episode`, and how many of an episode's tokens are those of the recorded one that it
+went on from. Facts of several parts are structs or, where the parts differ between episodes, JSON text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from toolenv.episode import Episode
-from toolenv.errors import StoreError, UsageError
+from toolenv.errors import DataCorruptError, StoreError, UsageError
+from toolenv.trace import Trace
+from toolenv.types import NO_TOKENS
 
 
 class Origin(NamedTuple):
@@ -34,7 +36,8 @@ class Origin(NamedTuple):
 
 
 Record: TypeAlias = tuple[Origin, Episode, Any]
-"""Where an episode is from, the episode, and its trace as plain JSON or ``None``."""
+"""Where an episode is from, the episode, and its trace as plain JSON; ``None`` will do for one that went on
+from no other, where traces are not written."""
 
 ROWS = 20_000
 """Rows in a group, at most: what is in memory at a time."""
@@ -77,6 +80,8 @@ COLUMNS: Mapping[str, str | Mapping[str, str]] = {
     "reaction": {"failure": _TEXT, "first_action": _TEXT, "calls_after": _WHOLE, "answered": _TRUTH},
     "roles": _JSON,
     "trouble": _JSON,
+    "input_tokens_before": _WHOLE,
+    "output_tokens_before": _WHOLE,
 }
 """The columns and what they hold; with traces there is one more, ``trace``, JSON text."""
 
@@ -144,9 +149,20 @@ def _write_group(writer: Any, pyarrow: Any, schema: Any, group: list[dict[str, A
 
 def _row(record: Record, traces: bool) -> dict[str, Any]:
     origin, episode, trace = record
-    plain = {**origin._asdict(), **episode.to_json()}
+    plain = {**origin._asdict(), **episode.to_json(), **_before(episode, trace)}
     row = {name: _cell(plain[name], kind) for name, kind in COLUMNS.items()}
     return {**row, "trace": _json(trace)} if traces else row
+
+
+def _before(episode: Episode, trace: Any) -> dict[str, int | None]:
+    """The tokens of the recorded episode that one went on from; ``None`` where unknown."""
+    before = NO_TOKENS
+    if isinstance(trace, Mapping) and (trace.get("continuation") or trace.get("trouble")):
+        try:
+            before = Trace.from_json(trace).usage_before
+        except DataCorruptError as error:
+            raise StoreError(f"the episode {episode.key} of {episode.agent}: {error}") from error
+    return {"input_tokens_before": before.input_tokens, "output_tokens_before": before.output_tokens}
 
 
 def _cell(value: Any, kind: str | Mapping[str, str]) -> Any:

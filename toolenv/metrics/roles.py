@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from toolenv.episode import Episode, RoleTokens
 from toolenv.facts.roles import role_usage
 from toolenv.metrics.select import scored, task_key
-from toolenv.metrics.stats import Estimate, grouped_mean, mean_estimate, no_data
+from toolenv.metrics.stats import Estimate, GroupedSums, mean_estimate, no_data
 from toolenv.rollout import Rollout
 
 __all__ = [
@@ -20,8 +21,6 @@ __all__ = [
     "task_failures",
     "tc_early_stop_by_role",
 ]
-
-_NOTHING = RoleTokens(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +40,12 @@ class RoleCosts:
 
 def role_costs(episodes: Iterable[Episode]) -> dict[str, RoleCosts]:
     """What each role spends; empty for policies that are not made of several."""
-    composed = [one for one in episodes if one.roles]
-    if not composed:
-        return {}
-    parts = [cost_by_role(of(composed)) for of in (early_stops, task_failures, scored)]
+    spent = {of: _Spent() for of in (early_stops, task_failures, scored)}
+    for one in episodes:
+        if one.roles:
+            for of, sums in spent.items():
+                sums.extend(of((one,)))
+    parts = [sums.means() for sums in spent.values()]
     names = dict.fromkeys(role for part in parts for role in part)
     return {role: RoleCosts(*(part.get(role, no_data()) for part in parts)) for role in names}
 
@@ -68,14 +69,44 @@ def cost_by_role(episodes: Iterable[Episode]) -> dict[str, Estimate]:
     Args:
         episodes: of policies made of several; those without roles are left out.
     """
-    known, excluded = list[Episode](), 0
-    for one in episodes:
-        if one.roles and one.tokens is not None:
-            known.append(one)
-        else:
-            excluded += bool(one.roles)
-    names = dict.fromkeys(role for one in known for role in one.roles)
-    return {role: _mean(role, known, excluded) for role in names}
+    spent = _Spent()
+    spent.extend(episodes)
+    return spent.means()
+
+
+class _Spent:
+    """What roles spent, summed by task: no episode is kept."""
+
+    def __init__(self) -> None:
+        self._episodes: Counter[Hashable] = Counter()
+        self._totals: dict[str, Counter[Hashable]] = {}
+        self._estimated: Counter[str] = Counter()
+        self._excluded = 0
+
+    def extend(self, episodes: Iterable[Episode]) -> None:
+        """Take episodes in; see :func:`cost_by_role`."""
+        for one in episodes:
+            if not one.roles:
+                continue
+            if one.tokens is None:
+                self._excluded += 1
+                continue
+            task = task_key(one)
+            self._episodes[task] += 1
+            for role, tokens in one.roles.items():
+                self._totals.setdefault(role, Counter())[task] += tokens.total or 0
+                self._estimated[role] += tokens.estimated
+
+    def means(self) -> dict[str, Estimate]:
+        """The mean of each role over all episodes, also those it took no part in."""
+        return {role: self._mean(role, totals) for role, totals in self._totals.items()}
+
+    def _mean(self, role: str, totals: Counter[Hashable]) -> Estimate:
+        sums = GroupedSums()
+        for task, count in self._episodes.items():
+            sums.add(task, totals[task], count)
+        found = mean_estimate(sums.mean())
+        return replace(found, excluded=self._excluded, estimated=self._estimated[role])
 
 
 def tc_early_stop_by_role(rollouts: Iterable[Rollout]) -> dict[str, Estimate]:
@@ -94,10 +125,3 @@ def _with_roles(one: Rollout) -> Episode:
     usages = role_usage(one.trace).items()
     tokens = {role: RoleTokens(use.input_tokens, use.output_tokens, use.estimated) for role, use in usages}
     return replace(one.episode, roles=tokens)
-
-
-def _mean(role: str, episodes: list[Episode], excluded: int) -> Estimate:
-    spent = [(task_key(one), one.roles.get(role, _NOTHING)) for one in episodes]
-    mean = grouped_mean((task, tokens.total or 0) for task, tokens in spent)
-    estimated = sum(tokens.estimated for _, tokens in spent)
-    return replace(mean_estimate(mean), excluded=excluded, estimated=estimated)

@@ -106,10 +106,10 @@ class GroupedSums:
     def __init__(self) -> None:
         self._totals: dict[Hashable, tuple[float, int]] = {}
 
-    def add(self, group: Hashable, value: float) -> None:
-        """Take a value in."""
+    def add(self, group: Hashable, value: float, number: int = 1) -> None:
+        """Take a value in, or the sum of a ``number`` of them."""
         total, count = self._totals.get(group, (0, 0))
-        self._totals[group] = total + value, count + 1
+        self._totals[group] = total + value, count + number
 
     def mean(self) -> Mean:
         """The mean of what was taken in."""

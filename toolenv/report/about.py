@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
@@ -12,6 +13,7 @@ LEFT_OUT_SHOWN = 20
 """How many tasks that corrections leave out are named with the reason."""
 
 _SHORT_HASH = 12
+_HASH = re.compile(r"[0-9a-f]+")
 _PARTS = ("agent", "config_hash", "versions", "manifests", "origins")
 _DONE = {"replace": "replaced", "widen": "widened"}
 
@@ -72,6 +74,7 @@ def _corrections(found: Mapping[str, Any], digits: int | None) -> str:
 
 
 def _cut(value: object, digits: int | None) -> str:
-    """A hash, or its first digits behind ``sha256:``."""
+    """A hash, or its first digits behind ``sha256:``; whatever is no hash stays whole."""
     kind, colon, text = str(value).rpartition(":")
-    return str(value) if digits is None or len(text) <= digits else f"{kind}{colon}{text[:digits]}…"
+    is_whole = digits is None or len(text) <= digits or _HASH.fullmatch(text) is None
+    return str(value) if is_whole else f"{kind}{colon}{text[:digits]}…"

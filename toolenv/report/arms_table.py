@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolenv.metrics.stats import Estimate
 from toolenv.report.arms import ArmRow, ArmsReport
-from toolenv.report.format import Cell, difference_cell, p_value, sentence
+from toolenv.report.format import Cell, difference_cell, p_value, percent, sentence
 from toolenv.report.safe import safe_line
 from toolenv.report.terminal import estimate_text, lines_of, plain_table
 from toolenv.runner.arms import ARMS, CONTINUING
@@ -57,8 +57,8 @@ def _table(rows: Sequence[ArmRow]) -> Table:
         "went on\nrecovered",
         "SR",
         "less baseline\n(points)",
-        "only arm\nonly baseline",
-        "McNemar p",
+        "McNemar\np",
+        "only arm\nonly base-\nline",
         "gap closed",
     ):
         table.add_column(head, justify="right")
@@ -78,13 +78,17 @@ def _cells(row: ArmRow) -> Iterator[Text | str]:
     else:
         pairs = found.pairs
         yield lines_of(difference_cell(found.difference, "rate"))
-        yield "" if pairs is None else f"{pairs.only_first:,}\n{pairs.only_second:,}"
         yield p_value(found.p)
+        yield "" if pairs is None else f"{pairs.only_first:,}\n{pairs.only_second:,}"
     yield lines_of(_share(row.closed)) if row.closed.n else ""
 
 
 def _share(estimate: Estimate) -> Cell:
     """A share that may lie outside [0, 1]."""
     numbers = (estimate.value, estimate.low, estimate.high)
-    value, low, high = ("?" if math.isnan(one) else f"{round(100 * one, 1) + 0.0:.1f}" for one in numbers)
+    value, low, high = ("?" if math.isnan(one) else _percent(one) for one in numbers)
     return Cell(f"{value}%", f"{low} to {high}", f"n={estimate.n:,}")
+
+
+def _percent(share: float) -> str:
+    return percent(share) if 0 <= share <= 1 else f"{round(100 * share, 1) + 0.0:.1f}"

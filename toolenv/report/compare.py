@@ -185,6 +185,14 @@ def _is_withheld(row: ComparisonRow, quantity: Quantity) -> bool:
     return found is not None and found.difference.withheld
 
 
+def _is_accuracy_above(found: Mapping[str, Comparison]) -> bool:
+    """Whether it is above SR on either side."""
+    if not {"sr", "accuracy"} <= found.keys():
+        return False
+    sr, accuracy = found["sr"], found["accuracy"]
+    return accuracy.first.value > sr.first.value or accuracy.second.value > sr.second.value
+
+
 def _notes(row: ComparisonRow) -> Iterator[str]:
     matching = row.matching
     yield (
@@ -194,7 +202,7 @@ def _notes(row: ComparisonRow) -> Iterator[str]:
     withheld = [one.title for one in QUANTITIES if _is_withheld(row, one)]
     if withheld:
         yield f"{', '.join(withheld)}: {WITHHELD}"
-    if {"sr", "accuracy"} <= row.quantities.keys():
+    if _is_accuracy_above(row.quantities):
         yield ACCURACY_LEGEND
     if matching.other_seeds:
         yield f"{matching.other_seeds:,} of the pairs were played with different seeds"

@@ -87,8 +87,8 @@ def render_costs(costs: Sequence[RunCosts]) -> Table:
     from toolenv.report.terminal import plain_table
 
     table = plain_table("What the episodes cost; replies out of the response cache cost nothing")
-    table.add_column("environment\nagent", overflow="fold", min_width=28)
-    table.add_column("role", overflow="fold")
+    table.add_column("environment\nagent")
+    table.add_column("role")
     for head in ("cost", "episodes of\nunknown cost"):
         table.add_column(head, justify="right")
     for one in costs:

@@ -11,7 +11,8 @@ from typing import Any, TypeAlias, overload
 import numpy
 
 from toolenv.episode import Episode
-from toolenv.trouble import NO_TROUBLE
+from toolenv.report.role_columns import RoleColumns
+from toolenv.trouble import NO_TROUBLE, Trouble
 
 Identity: TypeAlias = tuple[str, str, str, int, int]
 """(env id, agent, task id, trial, seed): what makes an episode unique within a report."""
@@ -19,25 +20,22 @@ Identity: TypeAlias = tuple[str, str, str, int, int]
 _OF_THE_TASK = ("env", "agent", "task_id", "label", "flags", "task")
 _COUNTS = ("trial", "seed", "turns", "calls", "input_tokens", "output_tokens")
 _TASK_ID, _TRIAL, _SEED = _OF_THE_TASK.index("task_id"), _COUNTS.index("trial"), _COUNTS.index("seed")
-_SELDOM = ("roles", "trouble")
-_APART = (*_OF_THE_TASK, *_COUNTS, "reward", *_SELDOM)
+_IN_OWN_WAYS = ("roles", "trouble")
+_APART = (*_OF_THE_TASK, *_COUNTS, "reward", *_IN_OWN_WAYS)
 _OF_THE_OUTCOME = tuple(name for name in Episode.__slots__ if name not in _APART)
-_STORED = (*_OF_THE_TASK, *_OF_THE_OUTCOME, *_COUNTS, "reward", *_SELDOM)
+_STORED = (*_OF_THE_TASK, *_OF_THE_OUTCOME, *_COUNTS, "reward", *_IN_OWN_WAYS)
 
 _task_of, _outcome_of = attrgetter(*_OF_THE_TASK), attrgetter(*_OF_THE_OUTCOME)
-_counts_of, _seldom_of = attrgetter(*_COUNTS), attrgetter(*_SELDOM)
+_counts_of = attrgetter(*_COUNTS)
 _identity_of = attrgetter("env", "agent", "task_id", "trial", "seed")
 _in_order = itemgetter(*(_STORED.index(name) for name in Episode.__slots__))
 
 _UNKNOWN = -1
 """A token count that is not known."""
 
-_NOTHING: tuple[Any, ...] = ({}, NO_TROUBLE)
-"""What most episodes have of what is seldom."""
-
 
 class EpisodeTable(Sequence[Episode]):
-    """Episodes in the order they were added; reading one makes it anew. About 70 bytes each.
+    """Episodes in the order they were added; reading one makes it anew. About 80 bytes each.
 
     An episode with numbers that fit no column, from a damaged file, is kept as it is.
     """
@@ -47,17 +45,18 @@ class EpisodeTable(Sequence[Episode]):
         self._task, self._outcome = array("L"), array("L")
         self._counts = tuple(array("q") for _ in _COUNTS)
         self._reward = array("d")
-        self._seldom: dict[int, tuple[Any, ...]] = {}
+        self._roles = RoleColumns()
+        self._trouble: dict[int, Trouble] = {}
         self._odd: dict[int, Episode] = {}
 
     def append(self, episode: Episode) -> None:
         """Add an episode."""
-        numbers = _numbers_of(episode)
-        if numbers is None:
+        fits, numbers = self._roles.append(episode.roles), _numbers_of(episode)
+        if numbers is None or not fits:
             self._odd[len(self)] = episode
             numbers = [0] * len(_COUNTS), 0.0
-        elif _seldom_of(episode) != _NOTHING:
-            self._seldom[len(self)] = _seldom_of(episode)
+        elif episode.trouble != NO_TROUBLE:
+            self._trouble[len(self)] = episode.trouble
         counts, reward = numbers
         self._reward.append(reward)
         for column, count in zip(self._counts, counts, strict=True):
@@ -115,7 +114,8 @@ class EpisodeTable(Sequence[Episode]):
         tokens = (None if given == _UNKNOWN else given, None if written == _UNKNOWN else written)
         paid = None if math.isnan(reward) else reward
         shared = (*self._tasks.items[task], *self._outcomes.items[outcome])
-        return Episode(*_in_order((*shared, *others, *tokens, paid, *self._seldom.get(number, _NOTHING))))
+        apart = (self._roles[number], self._trouble.get(number, NO_TROUBLE))
+        return Episode(*_in_order((*shared, *others, *tokens, paid, *apart)))
 
 
 class _Kept:

@@ -56,7 +56,8 @@ def p_value(p: float | None) -> str:
 
 def _signed(value: float, kind: Kind) -> str:
     size = abs(value)
-    text = f"{100 * size:.1f}" if kind == "rate" else tokens(size) if kind == "tokens" else f"{size:.2f}"
+    points = percent(size) if size in (0, 1) else f"{100 * size:.1f}"
+    text = points if kind == "rate" else tokens(size) if kind == "tokens" else f"{size:.2f}"
     is_zero = not text.strip("0.")
     return text if is_zero else f"{'+' if value > 0 else '-'}{text}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +11,9 @@ from toolenv.feasibility.annotation.evidence import LabelEvidence
 from toolenv.metrics.label_noise import Rule, fcr_bounds, fcr_certified
 from toolenv.metrics.stats import Estimate
 from toolenv.report.episode_table import EpisodeTable
-from toolenv.report.format import cell
 from toolenv.report.rows import Row
-from toolenv.report.safe import safe_line
 from toolenv.report.serial import estimate_to_json
+from toolenv.report.terminal import estimate_text, plain_table, safe_name
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -93,26 +92,19 @@ def label_rows_to_json(rows: Iterable[LabelRow]) -> list[dict[str, Any]]:
 
 def render_label_rows(rows: Sequence[LabelRow]) -> Group:
     """A table for a console."""
-    from rich import box
     from rich.console import Group
-    from rich.table import Table
     from rich.text import Text
 
     if not rows:
         return Group(Text("No FCR to set beside the labels: none was measured, or all are withheld."))
-    table = Table(title="FCR and the errors of labels", title_justify="left", box=box.SIMPLE_HEAD)
-    for head in ("environment\nagent", "FCR", "all labels", "range", "how", "certified", "95% CI"):
-        table.add_column(head, justify="left" if head in ("environment\nagent", "how") else "right")
+    table = plain_table("FCR and the errors of labels")
+    table.add_column("environment\nagent")
+    table.add_column("FCR")
+    for head in ("all labels\nrange", "certified\n95% CI"):
+        table.add_column(head, justify="right")
+    table.add_column("how")
     for row in rows:
-        name = f"{safe_line(row.env)}\n{safe_line(row.agent)}"
-        table.add_row(Text(name), row.rule, *(Text(one) for one in _texts(row)))
-    return Group(table, Text(CAPTION, style="dim"))
-
-
-def _texts(row: LabelRow) -> Iterator[str]:
-    bounds, certified = cell(row.bounds, "rate"), cell(row.certified, "rate")
-    yield f"{bounds.value}\n{bounds.n}"
-    yield bounds.interval
-    yield row.bounds.method
-    yield f"{certified.value}\n{certified.n}"
-    yield certified.interval
+        name = safe_name(row.env).append("\n").append(safe_name(row.agent))
+        estimates = (estimate_text(one, "rate") for one in (row.bounds, row.certified))
+        table.add_row(name, row.rule, *estimates, row.bounds.method)
+    return Group(Text(), table, Text(CAPTION, style="dim"))

@@ -7,10 +7,13 @@ from typing import Any
 
 from toolenv.feasibility.manifest import FLAGS
 from toolenv.metrics.registry import catalogue
+from toolenv.metrics.stats import Estimate
 from toolenv.report.format import counted, percent, sentence
+from toolenv.report.raised_at import raised_at
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
 from toolenv.report.troubles import trouble_notes
+from toolenv.trouble import trouble_of
 
 LINE_CHARACTERS = 300
 """How much of an error's last line a note shows."""
@@ -19,7 +22,8 @@ REASONS_SHOWN = 5
 """How many of the reasons why tasks are left out are named."""
 
 AGENT_ERROR_STAYS = (
-    " (the agent's own exception, which --resume does not play again: mended, give another --out)"
+    " (the agent's own exception, its whole traceback in episodes.jsonl under `error`; --resume does not play"
+    " it again: mended, give another --out)"
 )
 
 CAPTION = "95% intervals. FCR and false stops are read together. Token costs (TC): infeasible tasks only."
@@ -31,9 +35,13 @@ ACCURACY_LEGEND = (
 
 
 def caption(rows: Sequence[Row]) -> str:
-    """What stands below the tables of metrics; where they show accuracy beside SR, how the two differ."""
-    tells_apart = any(row.metrics[name].n for row in rows for name in ("accuracy", "accuracy_exposed"))
-    return f"{CAPTION} {ACCURACY_LEGEND}" if tells_apart else CAPTION
+    """What stands below the tables of metrics; where accuracy is above SR, how the two differ."""
+    return f"{CAPTION} {ACCURACY_LEGEND}" if any(is_above(row.metrics) for row in rows) else CAPTION
+
+
+def is_above(metrics: Mapping[str, Estimate]) -> bool:
+    """Whether accuracy is above SR, so that a reader must know how the two differ."""
+    return metrics["accuracy"].value > metrics["sr"].value
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
@@ -116,8 +124,16 @@ def _invalid(row: Row) -> Iterator[str]:
     for kind, count in row.invalid_by.items():
         lines = examples[kind].error.strip().splitlines() if kind in examples else []
         example = f"; {examples[kind].task_id}: {safe_line(lines[-1], LINE_CHARACTERS)}" if lines else ""
+        place = raised_at(examples[kind].error) if lines and kind == "agent_error" else ""
+        example += f" ({safe_line(place)})" if place else ""
         again = AGENT_ERROR_STAYS if kind == "agent_error" else ""
-        yield f"{counted(count, 'episode')} invalid by {kind}{example}{again}"
+        yield f"{counted(count, 'episode')} invalid by {ending_text(kind)}{example}{again}"
+
+
+def ending_text(decided_by: str) -> str:
+    """What made episodes invalid, with the name that the table of what went wrong has for it."""
+    trouble = trouble_of(decided_by)
+    return f"{decided_by} ({trouble})" if trouble == "agent/exception" else decided_by
 
 
 def _differing(row: Row) -> Iterator[str]:
@@ -153,5 +169,7 @@ def _flag_notes(rows: Sequence[Row]) -> Iterator[str]:
 def _trials(row: Row) -> Iterator[str]:
     if row.trials is None:
         return
-    chances = ", ".join(f"pass^{k} {sentence(one, 'rate')}" for k, one in row.trials.pass_hat.items())
+    most, chances_of = max(row.trials.pass_hat), row.trials.pass_hat
+    told = [k for k in chances_of if k == most or k.bit_count() == 1]  # all of them are in --json
+    chances = ", ".join(f"pass^{k} {sentence(chances_of[k], 'rate')}" for k in told)
     yield f"share of tasks whose trials disagree {sentence(row.trials.flipping, 'rate')}; {chances}"

@@ -124,7 +124,7 @@ def render_preflights(found: Sequence[PreflightCosts]) -> Table:
     from toolenv.report.terminal import plain_table
 
     table = plain_table("Preflight: what was asked before the first episode, part of no number above")
-    table.add_column("environments\nagent", overflow="fold", min_width=28)
+    table.add_column("environments\nagent")
     priced = any(one.money is not None for one in found)
     heads = ("preflights", "input\ntokens", "output\ntokens", "of unknown\ntokens")
     for head in (*heads, *(("cost", "of unknown\ncost") if priced else ())):

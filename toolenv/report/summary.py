@@ -39,7 +39,7 @@ def summary_table(title: str, rows: Sequence[Row], agents: Sequence[str]) -> Tab
         agents: the agents' names, in the table's order.
     """
     table = plain_table(safe_line(title))
-    table.add_column("agent", overflow="fold", min_width=12)
+    table.add_column("agent", min_width=12)
     of_agent = {row.agent: row for row in rows}
     columns = [(head, _column(rows, metric, condition)) for head, metric, condition in COLUMNS]
     shown = [(head, found) for head, found in columns if found]

@@ -11,7 +11,7 @@ from toolenv.report.build import Report
 from toolenv.report.degradation import Degradation, degradation_notes
 from toolenv.report.format import difference_cell, p_value
 from toolenv.report.groups import GroupRow
-from toolenv.report.notes import ACCURACY_LEGEND
+from toolenv.report.notes import ACCURACY_LEGEND, is_above
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
 from toolenv.report.terminal import estimate_text, lines_of, plain_table, safe_name
@@ -35,7 +35,7 @@ def render_more(report: Report) -> Group:
     parts += [Text(f"• {safe_line(note, 1000)}") for note in degradation_notes(report.degradation)]
     for name, rows in report.by.items():
         parts += _group_tables(name, rows)
-    if any(one.metrics["accuracy"].n for rows in report.by.values() for one in rows):
+    if any(is_above(one.metrics) for rows in report.by.values() for one in rows):
         parts.append(Text(f"{ACCURACY_LEGEND}\n", style="dim"))
     return Group(*parts)
 
@@ -46,7 +46,7 @@ def _role_tables(rows: Sequence[Row]) -> Iterator[Table]:
         return
     table = plain_table("Tokens by role")
     for head in ("environment\nagent", "role"):
-        table.add_column(head, overflow="fold")
+        table.add_column(head)
     for head in ("TC\nearly-stop", "TC\ntask-failure", "per\nepisode"):
         table.add_column(head, justify="right")
     for row in composed:
@@ -59,7 +59,7 @@ def _role_tables(rows: Sequence[Row]) -> Iterator[Table]:
 
 def _degradation_table(rows: Sequence[Degradation]) -> Table:
     table = plain_table(DEGRADATION)
-    table.add_column("hazard\nagent", overflow="fold")
+    table.add_column("hazard\nagent")
     for head in (
         "V",
         "clean",
@@ -95,7 +95,7 @@ def _group_table(title: str, rows: Sequence[GroupRow]) -> Table:
     shown = [metric for metric in catalogue().values() if shown_in_groups(metric, rows)]
     table = plain_table(title)
     for head in ("agent", "value"):
-        table.add_column(head, overflow="fold", min_width=10)
+        table.add_column(head)
     table.add_column("planned\nvalid\ninvalid", justify="right")
     for metric in shown:
         table.add_column(metric.title.replace(" ", "\n", 1), justify="right")

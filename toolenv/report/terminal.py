@@ -31,7 +31,7 @@ TITLES: Mapping[TableName, str] = {
 OUTCOME_HEADS = {
     "stop": "stop",
     "continued": "con-\ntinued",
-    "unparsable": "un-\nparsable",
+    "unparsable": "un-\npars-\nable",
     "truncated": "trun-\ncated",
     "truncated_by_length": "cut at\nlength",
     "no_call": "no\ncall",
@@ -77,16 +77,17 @@ def _metrics_table(
     title: str, rows: Sequence[Row], shown: Sequence[Metric], name: TableName = "main"
 ) -> Table:
     table = plain_table(title)
-    table.add_column("agent", overflow="fold", min_width=12)
+    table.add_column("agent", min_width=12)
     heads, counts = _COUNTS[name]
-    table.add_column(heads, justify="right", overflow="fold")
+    counted = name != "recovery" or any(any(counts(row)) for row in rows)  # nothing is armed in clean runs
+    if counted:
+        table.add_column(heads, justify="right")
     for metric in shown:
-        table.add_column(metric.title.replace(" ", "\n", 1), justify="right", overflow="fold")
+        table.add_column(metric.title.replace(" ", "\n", 1), justify="right")
     for row in rows:
-        numbers = "\n".join(f"{number:,}" for number in counts(row))
-        table.add_row(
-            agent_text(row), numbers, *(estimate_text(row.metrics[one.name], one.kind) for one in shown)
-        )
+        numbers = ["\n".join(f"{number:,}" for number in counts(row))] if counted else []
+        estimates = (estimate_text(row.metrics[one.name], one.kind) for one in shown)
+        table.add_row(agent_text(row), *numbers, *estimates)
     return table
 
 
@@ -135,9 +136,9 @@ def lines_of(parts: Cell) -> Text:
 
 def _counts_table(rows: Sequence[Row]) -> Table:
     table = plain_table("How valid episodes ended, and what is known of their tokens")
-    table.add_column("environment\nagent", overflow="fold", min_width=28)
+    table.add_column("environment\nagent")
     outcomes = [OUTCOME_HEADS.get(name, name) for name in rows[0].outcomes]
-    for head in [*outcomes, "tokens\nexact", "tokens\nestimated", "tokens\nunknown"]:
+    for head in [*outcomes, "tokens\nexact", "tokens\nesti-\nmated", "tokens\nun-\nknown"]:
         table.add_column(head, justify="right")
     for row in rows:
         if not row.pooled:

@@ -15,8 +15,8 @@ from toolenv.trouble import TROUBLES
 if TYPE_CHECKING:
     from rich.table import Table
 
-NUMBERS = ("invalid\nepisodes", "failed\nepisodes", "failed\nrequests")
-HEADS = ("environment\nagent", "what", *NUMBERS, "meaning")
+NUMBERS = ("invalid\nepi-\nsodes", "failed\nepi-\nsodes", "failed\nre-\nquests")
+HEADS = ("environment\nagent", "what\nmeaning", *NUMBERS)
 
 
 def trouble_lines(rows: Sequence[Row]) -> Iterator[tuple[Row, str, tuple[int, int, int], str]]:
@@ -53,17 +53,20 @@ def render_troubles(rows: Sequence[Row]) -> Table | None:
     if not lines:
         return None
     table = plain_table("What went wrong")
-    table.add_column(HEADS[0], overflow="fold")
-    table.add_column(HEADS[1], no_wrap=True)  # a name is searched for, so is never broken
+    table.add_column(HEADS[0])
+    # A name is searched for, so is never broken.
+    table.add_column(HEADS[1], min_width=max(len(safe_line(name)) for _, name, _, _ in lines))
     for head in NUMBERS:
         table.add_column(head, justify="right")
-    table.add_column(HEADS[-1], overflow="fold", min_width=12)
     above: Row | None = None
     for row, name, numbers, meaning in lines:
         who = Text("" if row is above else f"{safe_line(row.env)}\n{safe_line(row.agent)}")
         above = row
         counts = (f"{number:,}" if number else "" for number in numbers)
-        table.add_row(who, Text(safe_line(name)), *counts, Text(safe_line(meaning, 300)))
+        what = Text(safe_line(name))
+        if meaning:
+            what.append(f"\n{safe_line(meaning, 300)}", style="dim")
+        table.add_row(who, what, *counts)
     return table
 
 

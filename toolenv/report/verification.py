@@ -11,6 +11,7 @@ from toolenv.metrics.verification import Group, Verification
 from toolenv.report.format import cell, counted
 from toolenv.report.safe import safe_line
 from toolenv.report.serial import estimate_to_json
+from toolenv.report.terminal import plain_table
 
 if TYPE_CHECKING:
     from rich.console import Group as Shown
@@ -48,13 +49,9 @@ def _group(group: Group) -> dict[str, Any]:
 
 
 def _table(verification: Verification) -> Table:
-    from rich import box
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        title="Human verification of “infeasible” labels", title_justify="left", box=box.SIMPLE_HEAD
-    )
+    table = plain_table("Human verification of “infeasible” labels")
     for head in ("", "sampled", "agreement", "95% CI", "confirmed", "precision", "95% CI"):
         table.add_column(head, justify="right" if head else "left")
     for group in verification.groups:

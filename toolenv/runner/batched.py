@@ -30,7 +30,7 @@ from toolenv.env import ToolEnv
 from toolenv.errors import UsageError
 from toolenv.model_server.circumstances import Circumstances, under
 from toolenv.model_server.reactor import Reactor
-from toolenv.policy import Answer, Ask, Batched, Continuous, Policy, Waitable
+from toolenv.policy import RAISED, Answer, Ask, Batched, Continuous, Policy, Waitable
 from toolenv.rollout import Rollout, play
 from toolenv.runner.conduct import CONDUCT, Conduct, Services
 from toolenv.runner.one_batch import in_one_batch
@@ -211,7 +211,7 @@ class _Table:
         self.under_way -= 1
         try:
             result = future.result()
-        except Exception as error:  # an engine's that gave the work up, too
+        except RAISED as error:  # an engine's that gave the work up, too
             result = error
         take(seat, result)
 
@@ -255,7 +255,7 @@ class _Table:
                     policy = cast(Continuous, reached.policy)
                     try:
                         return _future(policy.submit(reached.observation, reached.memory), reached.policy)
-                    except Exception as error:
+                    except RAISED as error:
                         reached = advance(seat.played, error, self.answers_alone)
                 return reached
         except Exception as error:

@@ -12,6 +12,7 @@ from toolenv.model_server.backoff import Backoff
 from toolenv.model_server.cache import ResponseCache
 from toolenv.model_server.circumstances import Circumstances
 from toolenv.model_server.clock import CLOCK, Clock
+from toolenv.model_server.failures import Failures
 from toolenv.model_server.limits import NO_LIMITS, Gates, Limits
 from toolenv.runner.costs import Price
 
@@ -31,6 +32,7 @@ class Conduct:
         limits: how fast requests go to each server.
         backoff: waits between attempts at a request; ``None`` for one second, doubled up to a minute.
         prices: what the tokens of models cost, to show what is spent; empty shows nothing.
+        failures: told of each attempt at a request that fails in this process.
 
     Raises:
         UsageError: a value that cannot work.
@@ -42,6 +44,7 @@ class Conduct:
     limits: Limits = NO_LIMITS
     backoff: Backoff | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
+    failures: Failures | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if self.retries < 0:
@@ -77,10 +80,13 @@ class Services:
         """The circumstances of an episode that begins now."""
         limit = self._conduct.deadline
         deadline = None if limit is None else self._clock.now() + limit
-        return Circumstances(
-            self._gates, self._cache, self._conduct.backoff, deadline, self._clock, seed=seed
-        )
+        around = self.outside()
+        around.deadline, around.seed = deadline, seed
+        return around
 
     def outside(self) -> Circumstances:
         """The circumstances of requests that belong to no episode, such as a preflight."""
-        return Circumstances(self._gates, self._cache, self._conduct.backoff, clock=self._clock)
+        conduct = self._conduct
+        return Circumstances(
+            self._gates, self._cache, conduct.backoff, clock=self._clock, failures=conduct.failures
+        )

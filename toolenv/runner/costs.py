@@ -94,8 +94,11 @@ class Tariff:
         self._only = next(iter(self._by_role.values())) if len(set(map(str, models.values()))) == 1 else None
 
     def by_role(self, trace: Trace) -> dict[str, float | None]:
-        """What an episode cost each role; ``None`` where its tokens or its price are not known."""
-        return {role: self.cost(role, usage) for role, usage in role_usage(trace).items()}
+        """What an episode cost each role; ``None`` where its tokens or its price are not known.
+
+        What a recorded episode had cost before this one went on was paid there.
+        """
+        return {role: self.cost(role, usage) for role, usage in role_usage(trace.own).items()}
 
     def of(self, trace: Trace) -> float | None:
         """What an episode cost; ``None`` where any part of it is not known."""

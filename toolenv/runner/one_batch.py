@@ -8,15 +8,15 @@ from typing import Any
 
 from toolenv.actions import shown
 from toolenv.errors import UsageError
-from toolenv.policy import Answer, Ask, Batched, Policy
+from toolenv.policy import RAISED, Answer, Ask, Batched, Policy, Raised
 
 
-def in_one_batch(policy: Policy, asks: Sequence[Ask]) -> Sequence[Answer | Exception]:
+def in_one_batch(policy: Policy, asks: Sequence[Ask]) -> Sequence[Answer | Raised]:
     """For each question an answer, or the exception that stands for it."""
     assert isinstance(policy, Batched)
     try:
         answers = policy.act_batch([ask.observation for ask in asks], [ask.memory for ask in asks])
-    except Exception as error:
+    except RAISED as error:
         return [_own_copy(error) for _ in asks]
     listed = _listed(answers)
     if listed is not None and len(listed) == len(asks):
@@ -34,7 +34,7 @@ def _listed(answers: object) -> list[Any] | None:
         return None
 
 
-def _own_copy(error: Exception) -> Exception:
+def _own_copy(error: Raised) -> Raised:
     """What each episode gets: an error collects what its episode had spent."""
     try:
         twin = copy.copy(error)

@@ -124,7 +124,7 @@ def make(
     """``gymnasium.make`` without the passive checker, which only looks at an environment's first steps.
 
     Args:
-        env: the id.
+        env: the id; one that a module registers may have that in front, ``module:ToolFeas/…``.
         options: keywords of ``gymnasium.make``; under :data:`WRAPPER`, a function from environment to
             environment that is applied to what it makes.
         source: the tasks and kernels of another environment of this id and these options, to be shared:
@@ -144,7 +144,8 @@ def make(
     if source is None:
         made = gymnasium.make(env, disable_env_checker=True, **keywords)
     else:
-        around = replace(gymnasium.spec(env), entry_point=partial(_around, source), kwargs={})
+        known = gymnasium.spec(env.rpartition(":")[2])  # a module in front of it is imported by now
+        around = replace(known, entry_point=partial(_around, source), kwargs={})
         made = gymnasium.make(around, disable_env_checker=True, render_mode=keywords.get("render_mode"))
     return cast("gymnasium.Env[Observation, Action]", wrap(made)) if callable(wrap) else made
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -150,7 +152,8 @@ class RayCrew:
             options |= {"include_dashboard": False}
         _check_reachable(address)
         try:
-            self._ray.init(address or "local", **options)
+            with _keeping_sigterm():
+                self._ray.init(address or "local", **options)
         except (ConnectionError, ValueError, RuntimeError, self._ray.exceptions.RayError) as error:
             token = "; one that wants a token takes the ~/.ray/auth_token of its head node" if address else ""
             raise ServerError(f"no Ray cluster at {address or 'this machine'}: {error}{token}") from error
@@ -175,6 +178,17 @@ class RayCrew:
         options = {"max_restarts": 0, "max_task_retries": 0}
         remote = self._ray.remote(num_cpus=1, num_gpus=self._cluster.gpus, **options)
         return remote(_Actor).remote(self._orders)
+
+
+@contextmanager
+def _keeping_sigterm() -> Iterator[None]:
+    """``ray.init`` takes SIGTERM for itself; whoever handled it before goes on to."""
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if callable(handler) and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
 
 
 def _check_reachable(address: str | None) -> None:

@@ -47,7 +47,7 @@ not so as often in a row."""
 
 NEVER_UP = (
     "; none of them came up: what each said is on stderr, and a script that starts processes needs"
-    " `if __name__ == \"__main__\":` around what does so"
+    ' `if __name__ == "__main__":` around what does so'
 )
 
 

@@ -86,7 +86,7 @@ def joined(earlier: Sequence[Rollout], last: Rollout) -> Rollout:
 
 
 def _with_costs(trace: Trace, earlier: Sequence[Trace]) -> Trace:
-    thrown_away = [_retried(role_usage(one)) for one in earlier]
+    thrown_away = [_retried(role_usage(one.own)) for one in earlier]
     own = {} if trace.lost_usage is None else dict(trace.trouble.lost_by_role) or {AGENT: trace.lost_usage}
     lost = add_ledgers([*thrown_away, own])
     trouble = replace(trace.trouble, lost_by_role=lost)

@@ -241,8 +241,10 @@ def _check_versions(folder: Path, there: Mapping[str, Any], here: Mapping[str, A
 def _identity(header: Mapping[str, Any]) -> dict[str, Any]:
     """What two headers of one run have in common."""
     settings = without_reaching(header["agent_settings"])
+    tasks = header["config"].get("tasks") or []  # their order means something where the first are taken
     return {
         **header["config"],
+        "tasks": tasks if header["config"].get("limit") else sorted(set(tasks)),
         **{f"agent setting {name}": value for name, value in settings.items()},
         **{f"corrections of {env}": value for env, value in _corrections(header).items()},
         **{f"mask manifest of {env}": value for env, value in header["manifests"].items()},

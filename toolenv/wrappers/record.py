@@ -9,6 +9,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from toolenv.env import ToolEnv
 from toolenv.types import Action, Observation
+from toolenv.wrappers.ended import complete
 
 
 class RecordTrace(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
@@ -23,5 +24,6 @@ class RecordTrace(gymnasium.Wrapper[Observation, Action, Observation, Action], R
         """Step, and add the trace when the episode is over."""
         result = self.env.step(action)
         if result[2] or result[3]:
+            complete(result[4], self._tool_env)
             result[4]["trace"] = self._tool_env.trace
         return result

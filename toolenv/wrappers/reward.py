@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -12,14 +13,17 @@ from gymnasium.utils import RecordConstructorArgs
 from toolenv.env import ToolEnv
 from toolenv.judge import RewardTable
 from toolenv.types import Action, Observation
+from toolenv.wrappers.ended import complete
 
 
 class RecordReward(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):
     """Sums up an episode in its last ``info``.
 
-    ``info["episode"]`` gets ``r`` (return), ``l`` (decisions) and ``calls``. ``info["is_success"]`` is 1.0 or
-    0.0, and NaN where the task cannot be assessed or the episode is invalid. A vector environment's array of
-    booleans holds no ``None``: there ``infos["verdict"]["success"]`` may show one as ``False``.
+    ``info["episode"]`` gets ``r`` (return), ``l`` (decisions) and ``calls``. ``info["is_success"]`` is what
+    FASS counts (paper 1, Appendix D): 1.0 where a feasible task was solved or an infeasible one rightly
+    stopped, 0.0 otherwise, and NaN where that cannot be said: of an invalid episode, and of a feasible task
+    that cannot be assessed. ``info["verdict"]["success"]`` is of solving alone. A vector environment's array
+    of booleans holds no ``None``: there ``infos["verdict"]["success"]`` may show one as ``False``.
     """
 
     def __init__(self, env: gymnasium.Env[Observation, Action]) -> None:
@@ -40,12 +44,20 @@ class RecordReward(gymnasium.Wrapper[Observation, Action, Observation, Action], 
         result = self.env.step(action)
         self._return += float(result[1])
         if result[2] or result[3]:
+            complete(result[4], self._tool_env)
             trace = self._tool_env.trace
             sums = {"r": self._return, "l": len(trace.steps), "calls": len(trace.calls())}
             result[4].setdefault("episode", {}).update(sums)
-            success = result[4]["verdict"]["success"]
-            result[4]["is_success"] = math.nan if success is None else float(success)
+            result[4]["is_success"] = _is_success(result[4]["verdict"])
         return result
+
+
+def _is_success(verdict: Mapping[str, Any]) -> float:
+    if not verdict["valid"]:
+        return math.nan
+    if verdict["label"] == "infeasible":
+        return float(verdict["decision"] == "infeasible")
+    return math.nan if verdict["success"] is None else float(verdict["success"])
 
 
 class RewardOutcomes(gymnasium.Wrapper[Observation, Action, Observation, Action], RecordConstructorArgs):

@@ -9,6 +9,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from toolenv.env import ToolEnv
 from toolenv.types import Action, Observation
+from toolenv.wrappers.ended import complete
 
 
 class TokenCount(int):
@@ -37,6 +38,7 @@ class RecordTokens(gymnasium.Wrapper[Observation, Action, Observation, Action], 
         """Step, and add the counts when the episode is over."""
         result = self.env.step(action)
         if result[2] or result[3]:
+            complete(result[4], self._tool_env)
             usage = self._tool_env.trace.usage
             result[4].setdefault("episode", {}).update(
                 input_tokens=_count(usage.input_tokens),

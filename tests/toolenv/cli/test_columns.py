@@ -33,8 +33,9 @@ def test_each_metric_has_its_title_beside_its_name(title: str) -> None:
 
 def names_in(head: str) -> list[str]:
     """The names in a head: one over several lines, a word broken by a hyphen, or one a line."""
-    whole = re.sub(r"-\n", "", head).replace("\n", " ")
-    return [whole] if is_found(whole) else head.splitlines()
+    unbroken = re.sub(r"-\n", "", head)
+    whole = unbroken.replace("\n", " ")
+    return [whole] if is_found(whole) else unbroken.splitlines()
 
 
 @pytest.fixture

@@ -44,7 +44,7 @@ def test_two_agents_on_the_same_tasks(toolenv: Command, runs: Path) -> None:
     )
     assert "fcr_strict" not in failing["metrics"], "no infeasible task was played"
     text = toolenv("compare", "full", "naive").out
-    for part in ("A: recovery (told the truth)", "B: naive", "+100.0", "<0.001", "12 pairs of episodes"):
+    for part in ("A: recovery (told the truth)", "B: naive", "+100", "<0.001", "12 pairs of episodes"):
         assert part in text
 
 
@@ -112,7 +112,7 @@ def test_below_90_percent_of_the_pairs_there_is_no_point(toolenv: Command, runs:
     assert any("fewer than 90% of the pairs" in note for note in failing["notes"])
     text = toolenv("compare", "full", "naive").out
     assert "withheld" in text
-    assert "[+66.7 to +100.0]" in text
+    assert "[+66.7 to +100]" in text
     assert "fewer than 90% of the pairs" in " ".join(text.split())
 
 

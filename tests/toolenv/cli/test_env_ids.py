@@ -49,6 +49,23 @@ def test_what_matches_nothing_is_refused_with_the_nearest_first(given: str, near
     assert f"unknown environment id {given!r}; did you mean {nearest!r}" in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("no_such:ToolFeas/Own-clean-v0", "unknown suite or module 'no_such'; known: APIBank, BFCL"),
+        ("json:ToolFeas/Own-clean-v0", "unknown environment id 'json:ToolFeas/Own-clean-v0'"),
+        ("json:ToolFeas/Own-*", "unknown environment id 'json:ToolFeas/Own-*'"),
+        ("json:ToolFeas/BFCL-cleen-v0", f"did you mean {CLEAN!r}"),
+    ],
+)
+def test_a_module_in_front_has_to_be_there_and_to_register_the_id(
+    toolenv: Command, given: str, told: str
+) -> None:
+    ended = toolenv("run", given, "--agent", "noop")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert told in ended.err
+
+
 def test_all_that_match_nothing_are_told_at_once_each_with_its_nearest() -> None:
     with pytest.raises(UsageError) as refused:
         env_names(["ToolFeas/BFCL-claen-v0", CLEAN, "ToolFeas/Workflow-*-v0", "bfcl-infeasable", "?"])

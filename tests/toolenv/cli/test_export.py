@@ -19,6 +19,8 @@ from toolenv.integrations.parquet import COLUMNS, Origin, write_parquet
 from toolenv.runner import shards
 from toolenv.runner.reading import RUN_FILE, read_episodes, read_header, read_rollouts
 
+BEFORE = ("input_tokens_before", "output_tokens_before")
+
 
 @pytest.fixture
 def kept(place: Path, toolenv: Command, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -32,13 +34,14 @@ def kept(place: Path, toolenv: Command, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 def episode_of(row: dict[str, object]) -> Episode:
-    plain = {name: value for name, value in row.items() if name not in (*Origin._fields, "trace")}
+    others = (*Origin._fields, *BEFORE, "trace")
+    plain = {name: value for name, value in row.items() if name not in others}
     texts = {name: text and json.loads(str(text)) for name, text in plain.items() if COLUMNS[name] == "json"}
     return Episode.from_json({"version": 2, **plain, **texts})
 
 
 def test_every_field_of_an_episode_has_a_column() -> None:
-    assert tuple(COLUMNS) == (*Origin._fields, *Episode.__slots__)
+    assert tuple(COLUMNS) == (*Origin._fields, *Episode.__slots__, *BEFORE)
 
 
 @pytest.mark.parametrize("rows", [7, 20_000])
@@ -64,9 +67,17 @@ def test_traces_are_written_where_they_are_asked_for(kept: Path, toolenv: Comman
     assert [episode_of(row) for row in table] == list(read_episodes(kept))
 
 
-def test_several_runs_go_into_one_file(kept: Path, toolenv: Command) -> None:
+def test_several_runs_go_into_one_file_that_is_replaced_only_by_force(kept: Path, toolenv: Command) -> None:
     toolenv("run", CLEAN, "--agent", "oracle", "--limit", 5, "--out", "other")
-    ended = toolenv("export", ".", "--out", "x.parquet")
+    assert toolenv("export", "kept", "--out", "x.parquet").code == 0
+    before = (kept.parent / "x.parquet").read_bytes()
+    refused = toolenv("export", ".", "--out", "x.parquet")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == (
+        "toolenv: --out x.parquet is there already; give another name, or --force to replace it\n"
+    )
+    assert (kept.parent / "x.parquet").read_bytes() == before
+    ended = toolenv("export", ".", "--out", "x.parquet", "--force")
     assert ended.out == "125 episodes in x.parquet\n"
     agents = pyarrow.parquet.read_table(kept.parent / "x.parquet")["agent"].to_pylist()
     assert agents == ["random"] * 120 + ["oracle"] * 5

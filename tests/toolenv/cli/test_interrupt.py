@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGKILL, terminals and pipes: the command line in processes of its own."""
+"""Ctrl-C, SIGTERM, SIGKILL, terminals and pipes: the command line in processes of its own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import random
 import shlex
 import signal
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -26,6 +27,17 @@ from toolenv.runner.shards import shard_paths
 RUN = ("run", CLEAN, INFEASIBLE, "--agent", "random")
 EVERYTHING = 1453 + 1451
 
+
+class Stop(NamedTuple):
+    """What stops a run, the exit status that shells have for it, and how it is told."""
+
+    sent: signal.Signals
+    code: int
+    told: str
+
+
+TERMINATED = Stop(signal.SIGTERM, 143, "terminated")
+
 pytestmark = pytest.mark.usefixtures("bfcl_package")
 
 
@@ -33,24 +45,27 @@ def lines_of(folder: Path) -> list[bytes]:
     return [line for path in shard_paths(folder) for line in path.read_bytes().splitlines()]
 
 
-def interrupted(*arguments: object, cwd: Path, name: str, size: int = 0) -> Ended:
+def interrupted(
+    *arguments: object, cwd: Path, name: str, size: int = 0, sent: signal.Signals = signal.SIGINT
+) -> Ended:
     """Run a command until the file of that run has grown beyond ``size``, then press Ctrl-C."""
     with spawn(*arguments, cwd=cwd) as process:
         assert wait_for_episodes(process, cwd, name, size), process.communicate()
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         out, err = process.communicate(timeout=60)
     return Ended(process.returncode, out, err)
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
-def test_ctrl_c_says_how_to_go_on(tmp_path: Path, concurrency: int) -> None:
+@pytest.mark.parametrize("stop", [Stop(signal.SIGINT, 130, "interrupted"), TERMINATED])
+def test_what_stops_a_run_says_how_to_go_on(tmp_path: Path, concurrency: int, stop: Stop) -> None:
     command = (*RUN, "--limit", 1000, "--concurrency", concurrency, "--out", "a run")
     folder = tmp_path / "a run"
-    ended = interrupted(*command, cwd=tmp_path, name="a run", size=200_000)
-    assert (ended.code, ended.out) == (130, "")
+    ended = interrupted(*command, cwd=tmp_path, name="a run", size=200_000, sent=stop.sent)
+    assert (ended.code, ended.out) == (stop.code, "")
     assert 0 < len(lines_of(folder)) < 2000
     told, _, again = ended.err.partition("Go on with: ")
-    assert told == "toolenv: interrupted; what had finished is kept in a run. "
+    assert told == f"toolenv: {stop.told}; what had finished is kept in a run. "
     program, *arguments = shlex.split(again)
     assert (program, arguments) == ("toolenv", [*map(str, command), "--resume"])
     finished = spawned(*arguments, cwd=tmp_path)
@@ -76,6 +91,15 @@ def test_ctrl_c_waits_for_no_server(tmp_path: Path) -> None:
     ended = interrupted(*command, cwd=tmp_path, name="x")
     assert ended.code == 130
     assert ended.err.startswith("toolenv: interrupted; what had finished is kept in x. Go on with: ")
+    assert ended.err.count("\n") == 1
+
+
+def test_sigterm_waits_for_no_server(tmp_path: Path) -> None:
+    (tmp_path / "stuck.py").write_text(STUCK)
+    command = ("run", CLEAN, "--agent", "stuck:stuck", "--limit", 5, "--concurrency", 3, "--out", "x")
+    ended = interrupted(*command, cwd=tmp_path, name="x", sent=signal.SIGTERM)
+    assert ended.code == 143
+    assert ended.err.startswith("toolenv: terminated; what had finished is kept in x. Go on with: ")
     assert ended.err.count("\n") == 1
 
 

@@ -36,10 +36,12 @@ def children_of(pid: int) -> set[int]:
     return found
 
 
-def interrupted(process: subprocess.Popen[str], times: int = 1) -> tuple[int, str, str]:
+def interrupted(
+    process: subprocess.Popen[str], times: int = 1, sent: signal.Signals = signal.SIGINT
+) -> tuple[int, str, str]:
     for _ in range(times):
         with suppress(ProcessLookupError):  # it may have ended
-            os.killpg(process.pid, signal.SIGINT)
+            os.killpg(process.pid, sent)
         os.sched_yield()
     # To its end: until the last of the processes that it started has closed these, too.
     out, err = process.communicate(timeout=60)
@@ -65,6 +67,24 @@ def test_ctrl_c_while_processes_play(tmp_path: Path) -> None:
         code, out, err = interrupted(process)
     assert (code, out, err.count("\n")) == (130, "", 1), err
     assert err.startswith("toolenv: interrupted; what had finished is kept in x. Go on with: toolenv run ")
+
+
+def test_sigterm_while_processes_play_as_slurm_sends_it(tmp_path: Path) -> None:
+    """To all processes of a job: the workers leave it to their parent, which ends them."""
+    with started(tmp_path) as process:
+        assert wait_for_episodes(process, tmp_path, "x", 0), process.communicate()
+        code, out, err = interrupted(process, sent=signal.SIGTERM)
+    assert (code, out, err.count("\n")) == (143, "", 1), err
+    assert err.startswith("toolenv: terminated; what had finished is kept in x. Go on with: toolenv run ")
+
+
+def test_sigterm_while_processes_start(tmp_path: Path) -> None:
+    with started(tmp_path) as process:
+        while len(children_of(process.pid)) < 2:
+            assert process.poll() is None, process.communicate()
+        code, out, err = interrupted(process, sent=signal.SIGTERM)
+    assert (code, out, err.count("\n")) == (143, "", 1), err
+    assert err.startswith("toolenv: terminated; no episode had finished. Go on with: toolenv run ")
 
 
 def test_ctrl_c_pressed_again_while_the_run_is_being_stopped(tmp_path: Path) -> None:

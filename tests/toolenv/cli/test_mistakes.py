@@ -10,7 +10,8 @@ from tests.toolenv.cli.command import Command
 
 CLEAN, INFEASIBLE = "ToolFeas/Workflows-clean-v0", "ToolFeas/Workflows-infeasible-v0"
 RUN = ("run", CLEAN, "--agent", "noop", "--limit", "1")
-NO_END = "the subset has no end and cannot be played whole; choose another --subset"
+NO_END = "the subset has no end and cannot be played whole; give"
+SOME_OF_IT = "--limit N or --tasks ID,…, or choose another --subset"
 
 
 @pytest.mark.parametrize(
@@ -25,9 +26,9 @@ NO_END = "the subset has no end and cannot be played whole; choose another --sub
         ((*RUN, "--agent", "random", "--agent-option", "seed=[1]"), "random:[1]: the seed is a whole number"),
         ((*RUN, "--agent", "Oracle"), "unknown agent 'Oracle'; did you mean 'oracle'?"),
         ((*RUN, "--agent", ".own:policy"), "unknown agent or module '.own'"),
-        (("run", CLEAN, "--agent", "noop", "--subset", "train"), f"{CLEAN}: {NO_END}"),
-        (("validate", CLEAN, "--subset", "train"), f"{CLEAN}: {NO_END}"),
-        (("arm", "Workflows", "--subset", "train", "--out", "x"), f"Workflows: {NO_END}"),
+        ((*RUN[:-2], "--subset", "train"), f"{CLEAN}: {NO_END} {SOME_OF_IT}"),
+        (("validate", CLEAN, "--subset", "train"), f"{CLEAN}: {NO_END} {SOME_OF_IT}"),
+        (("arm", "Workflows", "--subset", "train", "--out", "x"), f"Workflows: {NO_END} --tasks ID,…, or"),
         (
             ("certify", INFEASIBLE, "--subset", "train"),
             "subset 'train' has no end, so that no manifest holds",

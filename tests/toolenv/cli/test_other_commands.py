@@ -15,6 +15,7 @@ import pytest
 
 import envs_registry
 from tests.toolenv.cli.command import CLEAN, INFEASIBLE, MIXED, ROOT, Command, environment, spawned
+from toolenv.cli.data import store
 from toolenv.cli.quickstart import AGENTS, BFCL, WORKFLOWS
 from toolenv.hazards import kinds
 
@@ -168,8 +169,24 @@ def test_data_status(toolenv: Command) -> None:
     assert "Apache-2.0" in row
 
 
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_data_status_cuts_nothing(toolenv: Command, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = toolenv("data", "status").out
+    table, _, _ = shown.partition("api-bank: ")
+    assert "…" not in table
+    assert max(map(len, table.splitlines())) <= width
+    for row in store().status():
+        assert row.key in table
+        assert str(row.path).rpartition("/")[2] in table
+
+
+class Keyboard(io.StringIO):
+    """Standard input, whose methods a test may replace."""
+
+
 def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(line + "\n" for line in lines)))
+    monkeypatch.setattr(sys, "stdin", Keyboard("".join(line + "\n" for line in lines)))
 
 
 def verdict_in(out: str) -> dict[str, object]:
@@ -214,12 +231,32 @@ def test_a_seed_draws_the_same_task_each_time(toolenv: Command, monkeypatch: pyt
     assert tasks[0] == tasks[1] != tasks[2]
 
 
-def test_leaving_in_the_middle(toolenv: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    typed(monkeypatch, "tools")
-    ended = toolenv("play", CLEAN)
-    assert ended.code == 1
-    assert "Traceback" not in ended.err
-    assert "Aborted" in ended.err
+@pytest.mark.parametrize("leaving", ["quit", "q", "", "^C"])
+def test_leaving_in_the_middle(toolenv: Command, monkeypatch: pytest.MonkeyPatch, leaving: str) -> None:
+    """By a word, by Ctrl-D (the end of what is typed), by Ctrl-C."""
+    typed(monkeypatch, SOLUTION, *([leaving] if leaving else []))
+    keys = sys.stdin.readline
+
+    def read(size: int = -1) -> str:
+        line = keys(size)
+        if line == "^C\n":
+            raise KeyboardInterrupt
+        return line
+
+    monkeypatch.setattr(sys.stdin, "readline", read)
+    ended = toolenv("play", CLEAN, "--task", "multiple_0")
+    assert (ended.code, ended.err) == (0, "")
+    left = ended.out.splitlines()[-2:]
+    assert left[0].removeprefix("you> ") == "You left task multiple_0 after 1 decision; there is no verdict."
+    assert left[1].startswith("  triangle_properties.get {")
+    assert left[1].endswith("} -> ok")
+
+
+def test_how_to_leave_is_told(toolenv: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed(monkeypatch, "help", "q")
+    assert (
+        toolenv("play", CLEAN, "--task", "multiple_0").out.count("quit (or q, Ctrl-D) to leave, or help") == 2
+    )
 
 
 def test_quickstart(toolenv: Command, place: Path) -> None:

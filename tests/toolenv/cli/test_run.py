@@ -193,18 +193,81 @@ def test_a_policy_that_raises_is_told_of_and_without_a_valid_episode_the_exit_st
     toolenv: Command, place: Path
 ) -> None:
     (place / "buggy.py").write_text(BUGGY)
-    told = "AttributeError: 'Observation' object has no attribute 'mesages'"
+    told = "AttributeError: 'Observation' object has no attribute 'mesages' (buggy.py:"
     ended = toolenv("run", CLEAN, "--agent", "buggy:always", "--limit", 3, "--out", "x")
     helps = "mend it, then give another --out (--resume does not play them again)"
     told_of = "toolenv: no episode of always is valid: 3 times the policy raised an exception"
     assert (ended.code, ended.err) == (1, f"{told_of}: {helps}\n")
     flat = " ".join(ended.out.split())
-    assert f"{CLEAN}, always: 3 episodes invalid by agent_error; multiple_0: {told}" in flat
+    where = next(number for number, line in enumerate(BUGGY.splitlines(), 1) if ".mesages" in line)
+    assert f"{CLEAN}, always: 3 episodes invalid by agent_error" in flat
+    assert f"; multiple_0: {told}{where} in always)" in flat
+    assert "its whole traceback in episodes.jsonl under `error`" in flat
+    line = json.loads((place / "x" / "episodes.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert "Traceback (most recent call last)" in json.dumps(line)
     assert toolenv("report", "x", "--html", "page.html").code == 0
     assert "has no attribute &#39;mesages&#39;" in (place / "page.html").read_text(encoding="utf-8")
     some = toolenv("run", CLEAN, "--agent", "buggy:sometimes", "--limit", 5, "--out", "y")
     assert (some.code, some.err) == (0, "")
     assert told in " ".join(some.out.split())
+
+
+LEAVES = """
+import sys
+
+
+def leaves(observation):
+    sys.exit(3)
+
+
+class Nameless:
+    name = None
+
+    def act(self, observation, memory):
+        raise AssertionError("played")
+
+
+class Short(Nameless):
+    name = "short"
+
+    def start(self):
+        return None
+"""
+
+
+@pytest.mark.parametrize(
+    "place_options", [(), ("--concurrency", 3), ("--runner", "processes", "--concurrency", 2)]
+)
+def test_sys_exit_of_a_policy_is_its_own_exception(
+    toolenv: Command, place: Path, place_options: tuple[object, ...]
+) -> None:
+    """It ended the command with its own status, without a word and a folder."""
+    (place / "leaves.py").write_text(LEAVES)
+    ended = toolenv("run", CLEAN, "--agent", "leaves:leaves", "--limit", 3, "--out", "x", *place_options)
+    assert ended.code == 1
+    assert "no episode of leaves is valid: 3 times the policy raised an exception" in ended.err
+    assert "SystemExit: 3 (leaves.py:6 in leaves)" in " ".join(ended.out.split())
+    assert [one.decided_by for one in read_episodes(place / "x")] == ["agent_error"] * 3
+
+
+@pytest.mark.parametrize(
+    ("agent", "told"),
+    [
+        ("Nameless", "policy Nameless: its name is NoneType None, expected a str that is not empty"),
+        (
+            "Short",
+            "the signature of Short.start is start(self), expected start(self, seed); the name 'start'",
+        ),
+    ],
+)
+def test_a_policy_that_cannot_be_run_is_refused_before_the_run(
+    toolenv: Command, place: Path, agent: str, told: str
+) -> None:
+    (place / "leaves.py").write_text(LEAVES)
+    ended = toolenv("run", CLEAN, "--agent", f"leaves:{agent}", "--limit", 3, "--out", "x")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert told in ended.err
+    assert not (place / "x").exists()
 
 
 def test_a_report_pools_only_runs_with_the_same_settings(toolenv: Command) -> None:

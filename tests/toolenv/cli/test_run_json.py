@@ -84,3 +84,22 @@ def test_without_a_valid_episode_the_object_is_there_and_the_exit_status_is_1(
     assert (row["valid"], row["invalid_by"]) == (0, {"agent_error": 2})
     assert row["metrics"]["sr"]["value"] is None
     assert ended.err.startswith("toolenv: no episode of always is valid: 2 times the policy raised")
+
+
+LATE = """
+import atexit
+from toolenv import Message, NO_TOKENS
+
+atexit.register(print, "printed at the end")
+
+def late(observation):
+    return Message("", usage=NO_TOKENS)
+"""
+
+
+def test_what_is_printed_when_the_process_ends_is_not_either(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(LATE)
+    ended = spawned("run", CLEAN, "--agent", "own:late", "--limit", 2, "--out", "x", "--json", cwd=tmp_path)
+    assert ended.code == 0
+    assert [row["agent"] for row in json.loads(ended.out)["rows"]] == ["late"]
+    assert "printed at the end" in ended.err

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.toolenv.cli.command import Command, spawn, wait_for_episodes
-from toolenv.cli.stopped import Interrupted, naming
+from toolenv.cli.stopped import Interrupted, command_to_resume, naming
 from toolenv.errors import StoreError
 from toolenv.runner.reading import read_episodes
 
@@ -162,6 +162,16 @@ def exit_with(status: int) -> None:
     raise SystemExit(status)
 
 
+def test_sigterm_outside_of_a_run_has_its_exit_status_too(
+    toolenv: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And whoever called the command line has the handler back that was there."""
+    monkeypatch.setattr("toolenv.cli.report.report_of", lambda *given: signal.raise_signal(signal.SIGTERM))
+    ended = toolenv("report", "x")
+    assert (ended.code, ended.out, ended.err) == (143, "", "")
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
 @pytest.mark.parametrize("concurrency", [1, 2])
 def test_an_agent_that_raises_in_every_episode_is_to_be_mended(
     toolenv: Command, own: str, concurrency: int
@@ -174,3 +184,17 @@ def test_an_agent_that_raises_in_every_episode_is_to_be_mended(
     )
     resumed = toolenv(*run(f"{own}:raising", limit=9), "--resume")
     assert (resumed.code, resumed.err) == (1, ended.err)
+
+
+@pytest.mark.parametrize(
+    ("given", "resumed"),
+    [
+        (["run", "E", "--out", "a b"], "toolenv run E --out 'a b' --resume"),
+        (["run", "--agent", "x", "--", "E"], "toolenv run --agent x --resume -- E"),
+        (["run", "E", "--resume"], "toolenv run E --resume"),
+        (["quickstart"], "toolenv quickstart"),
+    ],
+)
+def test_the_command_that_goes_on(monkeypatch: pytest.MonkeyPatch, given: list[str], resumed: str) -> None:
+    monkeypatch.setattr("sys.argv", ["toolenv", *given])
+    assert command_to_resume() == resumed

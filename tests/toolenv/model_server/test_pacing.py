@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -138,7 +139,7 @@ def test_turns_are_put_off_by_the_servers_quiet_and_stay_as_far_apart() -> None:
     first, told, *moments = played_out([*requests, refused()], clock)
     assert (first, told, len(moments)) == (1000.0, 0.0, 39)
     assert moments[0] == pytest.approx(1004.1)
-    apart = [later - earlier for earlier, later in zip(moments, moments[1:], strict=False)]
+    apart = [later - earlier for earlier, later in itertools.pairwise(moments)]
     assert min(apart) == pytest.approx(0.1)
 
 
@@ -151,7 +152,7 @@ def test_who_waited_for_the_servers_quiet_without_turns_comes_back_spread() -> N
     waits = sorted(pause.seconds for pause in pauses if isinstance(pause, Pause))
     assert len(waits) == 100
     assert (waits[0], 10.9 < waits[-1] < 11.0) == (10.0, True)
-    apart = [later - earlier for earlier, later in zip(waits, waits[1:], strict=False)]
+    apart = [later - earlier for earlier, later in itertools.pairwise(waits)]
     assert max(apart) < 0.03, "1 s for 100 of them"
 
 

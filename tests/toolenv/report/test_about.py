@@ -54,6 +54,14 @@ def test_a_terminal_gets_a_line_for_each_environment_with_hashes_cut_short() -> 
     ]
 
 
+def test_what_is_no_hash_stays_whole() -> None:
+    """Tasks made on demand have the seed and the number of them for a manifest."""
+    made = {CLEAN: "workflows-1-4271-10000"}
+    assert origin_lines([header(corrections={}, manifests=made)]) == [
+        f"{CLEAN}: data {'d' * 12}…, manifest workflows-1-4271-10000, no corrections"
+    ]
+
+
 def test_long_lists_of_tasks_left_out_are_cut_and_counted() -> None:
     excluded = {f"task-{number}": "broken (me)" for number in range(LEFT_OUT_SHOWN + 7)}
     many = {**CORRECTIONS, "replace": [], "widen": [], "exclude": excluded}

@@ -212,3 +212,15 @@ def test_names_are_shown_and_not_obeyed() -> None:
     console = Console(file=io.StringIO(), width=160)
     console.print(render_arms(build_arms(runs)))
     assert "[red]x[/red]" in console.file.getvalue()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_p_stands_behind_its_difference_and_each_part_repeats_the_arm(width: int) -> None:
+    console = Console(file=io.StringIO(), width=width)
+    console.print(render_arms(build_arms(ten_tasks())))
+    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    (line,) = [one for one in printed.splitlines() if "+30.0" in one]
+    assert line.index("0.250") > line.index("+30.0")
+    table = printed.partition("Over all tasks")[0]
+    assert "…" not in table
+    assert table.count("\n oracle ") == table.count("\n hint ") == (2 if width == 80 else 1)

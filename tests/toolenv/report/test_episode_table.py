@@ -12,6 +12,7 @@ from toolenv.episode import Episode, RoleTokens
 from toolenv.facts.exposure import Exposure
 from toolenv.facts.reaction import Reaction
 from toolenv.report.episode_table import EpisodeTable
+from toolenv.trouble import Trouble
 
 PLAIN = Episode(
     env="ToolFeas/BFCL-clean-v0",
@@ -49,6 +50,10 @@ ODD: list[dict[str, Any]] = [
         "reaction": Reaction("error", "retry", 3, True),
     },
     {"roles": {"planner": RoleTokens(5, 6), "executor": RoleTokens(None, 7, True)}},
+    {"roles": {"executor": RoleTokens(7, 0), "planner": RoleTokens(5, None)}},
+    {"roles": {"planner": RoleTokens(-1, 6)}},
+    {"roles": {"planner": RoleTokens(2**63, 6)}, "calls": 7},
+    {"roles": {"planner": RoleTokens(1, 2)}, "trouble": Trouble("server/timeout")},
     {"task_id": "other", "label": "infeasible", "decision": "infeasible"},
 ]
 

@@ -47,3 +47,37 @@ def test_a_table_without_columns_or_rows_is_printed() -> None:
     empty.add_column("one")
     Console(file=out, width=40).print(empty)
     assert "one" in out.getvalue()
+
+
+ENVS = ("ToolFeas/BFCL-infeasible-v0", "ToolFeas/Workflows-specification-drift-v0")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_each_part_has_all_columns_of_words_before_the_first_number(width: int) -> None:
+    table = plain_table("A title")
+    table.add_column("environment\nagent")
+    table.add_column("role")
+    for number in range(len(NUMBERS)):
+        table.add_column(f"head {number}", justify="right")
+    for env in ENVS:
+        table.add_row(f"{env}\nan-agent", "executor", *NUMBERS)
+    out = StringIO()
+    Console(file=out, width=width).print(table)
+    shown = out.getvalue()
+    parts = shown.count("environment")
+    assert shown.count("role") == parts
+    assert (parts == 1) == (width == 200)
+    assert shown.count("executor") == shown.count("an-agent") == 2 * parts
+    assert shown.count("drift-v0") == parts, "no id is broken within its last words"
+    assert "…" not in shown
+
+
+def test_room_that_is_left_goes_to_the_first_column_of_words() -> None:
+    table = plain_table("A title")
+    table.add_column("environment")
+    table.add_column("n", justify="right")
+    table.add_column("how")
+    table.add_row(ENVS[0], "7", "words " * 20)
+    out = StringIO()
+    Console(file=out, width=50).print(table)
+    assert ENVS[0] in out.getvalue()

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from toolenv.metrics.stats import Estimate, no_data, wilson
-from toolenv.report.format import Cell, cell, counted, percent, sentence, tokens
+from toolenv.report.format import Cell, cell, counted, difference_cell, percent, sentence, tokens
 
 
 def test_rates_are_percent_with_interval_and_n() -> None:
@@ -65,3 +65,8 @@ def test_tokens(number: float, text: str) -> None:
 
 def test_counted() -> None:
     assert (counted(1, "episode"), counted(1453, "task")) == ("1 episode", "1,453 tasks")
+
+
+def test_in_differences_only_0_and_1_themselves_are_without_decimals() -> None:
+    assert difference_cell(Estimate(0, -1, 0.00004, 9, "Newcombe"), "rate") == Cell("0", "-100 to 0.0", "n=9")
+    assert difference_cell(Estimate(0.5, 0.25, 1, 9, "Newcombe"), "rate").interval == "+25.0 to +100"

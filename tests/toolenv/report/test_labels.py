@@ -31,8 +31,8 @@ def rows_of(planned: int, *agents: str) -> list[LabelRow]:
     return label_rows(rows, episodes, {ENV: EVIDENCE, "ToolFeas/Other-infeasible-v0": EVIDENCE})
 
 
-def printed(rows: list[LabelRow]) -> str:
-    console = Console(file=io.StringIO(), width=160)
+def printed(rows: list[LabelRow], width: int = 160) -> str:
+    console = Console(file=io.StringIO(), width=width)
     console.print(render_label_rows(rows))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -69,3 +69,16 @@ def test_json_has_the_promised_structure(key: str) -> None:
     plain = label_rows_to_json(rows_of(10, "a"))
     assert len(plain) == 2
     assert all(key in row for row in plain)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200])
+def test_no_number_interval_or_id_is_cut(width: int) -> None:
+    shown = printed(rows_of(10, "an-agent"), width)
+    words = shown.split()
+    assert "…" not in shown
+    assert words.count("20.7–100") == words.count("0–79.3") == 1, "Wilson of 1 of 1, and of none"
+    assert words.count("n=10") == words.count("n=1") == 2
+    assert {"environment", "an-agent"} <= set(words)
+    assert ENV in words
+    assert shown.startswith("\n"), "a line apart from what stands above"
+    assert (" ".join(words).count("worst case over 2 wrong labels") == 2) == (width >= 100)

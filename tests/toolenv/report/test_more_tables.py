@@ -181,6 +181,7 @@ def test_tables_of_paper_2_stand_only_where_they_have_something_to_say() -> None
     clean = text_of(build_report([Run(CLEAN_ONES)]))
     assert "Accuracy" in clean
     assert "behaviour in failed episodes" not in clean
+    assert "armed" not in clean, "where nothing is armed that column would be 0"
     both = text_of(build_report([Run(HAZARD)]))
     assert f"{DRIFT}: behaviour in failed episodes" in both
     for head in (

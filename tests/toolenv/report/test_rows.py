@@ -283,7 +283,7 @@ def test_field_105_the_notes_say_what_made_episodes_invalid() -> None:
     assert rows[0].invalid_episodes[-1].task_id == "late", "the first of each kind is kept"
     told = [note for note in notes(rows) if " invalid by " in note]
     assert told == [
-        f"{CLEAN}, agent: 1 episode invalid by agent_error; late: ZeroDivisionError: a bug"
-        f"{AGENT_ERROR_STAYS}.",
+        f"{CLEAN}, agent: 1 episode invalid by agent_error (agent/exception); late: ZeroDivisionError: a bug"
+        f" (deep.py:59 in call){AGENT_ERROR_STAYS}.",
         f"{CLEAN}, agent: 150 episodes invalid by server_error; s0: connection refused.",
     ]

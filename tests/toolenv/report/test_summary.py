@@ -68,8 +68,10 @@ def test_references_and_episodes_without_outcome_are_told() -> None:
     assert "2 episodes of 5 without a valid outcome, and so not counted." in told
 
 
-def test_a_table_with_accuracy_beside_sr_says_why_they_differ() -> None:
+def test_a_table_with_accuracy_above_sr_says_why_they_differ() -> None:
     without = rows_of(episodes(3, "a", CLEAN))
-    beside = rows_of(episodes(3, "a", CLEAN, accurate=True))
-    assert " ".join(printed(render_rows(without))).count("docs/metrics.md") == 0
+    equal = rows_of(episodes(3, "a", CLEAN, success=True, accurate=True))
+    beside = rows_of(episodes(3, "a", CLEAN, success=False, accurate=True))
+    for rows in (without, equal):
+        assert " ".join(printed(render_rows(rows))).count("docs/metrics.md") == 0
     assert " ".join(" ".join(printed(render_rows(beside))).split()).count(f"{CAPTION} {ACCURACY_LEGEND}") == 1

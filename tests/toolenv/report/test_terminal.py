@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from functools import partial
 
@@ -10,7 +11,9 @@ from rich.console import Console
 from tests.support.episodes import plain_episode
 from toolenv.episode import Episode
 from toolenv.report.rows import Row, Run, build_rows
+from toolenv.report.serial import rows_to_json
 from toolenv.report.terminal import render_rows
+from toolenv.trouble import Trouble
 
 CLEAN, INFEASIBLE = "ToolFeas/BFCL-clean-v0", "ToolFeas/BFCL-infeasible-v0"
 
@@ -131,5 +134,35 @@ def test_field_106_trials_are_noted() -> None:
     assert "pass^2 30.0%" in flat
 
 
+def test_of_many_trials_powers_of_two_and_all_are_told() -> None:
+    """250 trials of a task, all correct: the note is a line or two, and JSON has every k."""
+    rows = build_rows([Run([trial for k in range(250) for trial in clean(1, trial=k, success=True)])])
+    told = re.findall(r"pass\^(\d+) 100%", " ".join(rendered(rows).split()))
+    assert told == ["1", "2", "4", "8", "16", "32", "64", "128", "250"]
+    (row,) = rows_to_json(rows)["rows"]
+    assert list(row["trials"]["pass_hat"]) == [str(k) for k in range(1, 251)]
+
+
 def test_no_rows() -> None:
     assert rendered([]).strip() == "no episodes"
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_what_went_wrong_has_each_name_beside_its_counts_and_breaks_no_id_twice(width: int) -> None:
+    broken = {"success": None, "valid": False, "decided_by": "agent_error"}
+    lost = infeasible(3, trouble=Trouble("agent/exception"), **broken)
+    text = rendered(build_rows([Run([*lost, *clean(2, success=True)])]), width)
+    table = text[text.index("What went wrong") : text.index("•")]
+    assert table.count("environment") == 1, "one table, so that counts stand in the line of their name"
+    (line,) = [line for line in table.splitlines() if "agent/exception" in line]
+    assert line.split()[-1] == "3"
+    assert INFEASIBLE in table or "ToolFeas/BFCL-" in table.split()
+    assert "the policy raised an exception" in " ".join(table.split())
+    assert "3 episodes invalid by agent_error (agent/exception)" in " ".join(text.split())
+
+
+def test_how_episodes_ended_is_one_table_at_100_columns() -> None:
+    env = "ToolFeas/StableToolBench-specification-drift-v0"
+    rows = build_rows([Run([episode(env=env, task_id="t", success=True)])])
+    text = rendered(rows, 100)
+    assert text[text.index("How valid episodes ended") :].count("environment") == 1

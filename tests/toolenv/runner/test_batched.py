@@ -18,6 +18,7 @@ from toolenv.agents.retry import Retry
 from toolenv.agents.stop_gate import StopGate
 from toolenv.agents.vote import Vote
 from toolenv.errors import ContextWindowError, ServerError, UsageError
+from toolenv.model_server.clock import Pause
 from toolenv.policy import Batched, Continuous
 from toolenv.runner.batched import decides_together
 from toolenv.runner.local import run_jobs
@@ -140,7 +141,7 @@ def test_a_policy_that_takes_work_at_any_time_is_never_short_of_it() -> None:
 class Failing(Payer):
     """Fails where the task is to pay 30; counted in batches or begun one by one."""
 
-    def __init__(self, error: Exception) -> None:
+    def __init__(self, error: Exception | SystemExit) -> None:
         self.error = error
 
     def act(self, observation: Observation, memory: Any) -> tuple[Any, Any]:
@@ -162,7 +163,7 @@ class FailingAtAnyTime(Failing):
         future: Future[Any] = Future()
         try:
             future.set_result(self.act(observation, memory))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             future.set_exception(error)
         return future
 
@@ -172,6 +173,12 @@ class FailingAtOnce(Failing):
         future: Future[Any] = Future()
         future.set_result(self.act(observation, memory))
         return future
+
+
+class FailingWhileItWaits(Failing):
+    def deciding(self, observation: Observation, memory: Any) -> Any:
+        yield Pause(0.0005)
+        return self.act(observation, memory)
 
 
 class GivingUp(Payer):
@@ -191,22 +198,24 @@ def test_work_that_an_engine_gives_up_costs_its_own_episodes_alone() -> None:
     assert Counter(one.episode.decided_by for one in rollouts) == {"message": 5, "agent_error": 5}
 
 
-KINDS = (Failing, FailingInBatches, FailingAtAnyTime, FailingAtOnce)
+KINDS = (Failing, FailingInBatches, FailingAtAnyTime, FailingAtOnce, FailingWhileItWaits)
 
 
 @pytest.mark.parametrize("policy", KINDS)
+@pytest.mark.parametrize("concurrency", [1, 4])
 @pytest.mark.parametrize(
     ("error", "ending"),
     [
         (ServerError("no memory left", Usage(5, 1)), "server_error"),
         (ContextWindowError("too long"), "context_window"),
         (ZeroDivisionError("a bug"), "agent_error"),
+        (SystemExit(3), "agent_error"),
     ],
 )
 def test_field_105_one_failure_costs_its_own_episodes_alone(
-    policy: type[Failing], error: Exception, ending: str
+    policy: type[Failing], error: Exception | SystemExit, ending: str, concurrency: int
 ) -> None:
-    rollouts = play(ten_episodes(), policy(error), concurrency=4)
+    rollouts = play(ten_episodes(), policy(error), concurrency=concurrency)
     assert Counter(one.episode.decided_by for one in rollouts) == {"message": 5, ending: 5}
     failed = [one.episode for one in rollouts if one.episode.decided_by == ending]
     assert {one.task_id for one in failed} == {"pay-30"}

@@ -44,6 +44,27 @@ def test_it_comes_when_the_block_is_left_and_once() -> None:
     assert not is_blocked_here()
 
 
+def test_sigterm_waits_too_where_it_is_handled() -> None:
+    """Slurm sends it; the command line handles it."""
+    came = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: came.append(number))
+    try:
+        with interrupts_deferred():
+            signal.raise_signal(signal.SIGTERM)
+            assert came == []
+        assert came == [signal.SIGTERM]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_where_sigterm_is_not_handled_no_handler_is_put() -> None:
+    """A library installs none: it ends the program."""
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    with interrupts_deferred():
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
 def test_an_error_in_the_block_leaves_all_as_it_was() -> None:
     with pytest.raises(ValueError, match=r"^no$"), interrupts_deferred():
         raise ValueError("no")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import pytest
 
 from tests.toolenv.runner.toy_runs import CLEAN, INFEASIBLE, Payer, play, ten_episodes
 from toolenv.errors import UsageError
+from toolenv.model_server.failures import Failures
 from toolenv.rollout import Rollout
 from toolenv.runner.costs import Money, Price, Tariff, parse_prices
 from toolenv.runner.progress import Tally, duration
@@ -28,7 +30,12 @@ def tally_of(rollouts: list[Rollout], *, total: int = 40, done: int = 10, second
 def test_rates_tokens_and_time_left() -> None:
     """Ten episodes that all pay 7 (5 of them had to), 26 tokens each, in a minute; 20 more are to come."""
     line = tally_of(play(ten_episodes())).line()
-    assert line == "20/40 · SR 50.0% of 10 · 200 in + 60 out · 120 s left".replace("120 s", "2 min")
+    assert line == "20/40 · since it was resumed: SR 50.0% of 10 · 200 in + 60 out · 2 min left"
+
+
+def test_what_is_counted_since_the_beginning_is_not_labelled() -> None:
+    line = tally_of(play(ten_episodes()), done=0).line()
+    assert line == "10/40 · SR 50.0% of 10 · 200 in + 60 out · 3 min left"
 
 
 def test_false_continues_are_counted_on_infeasible_tasks() -> None:
@@ -47,6 +54,7 @@ def test_trouble_is_told() -> None:
                 input_tokens=None,
                 trouble=Trouble("server/timeout", failed_requests=(("server/timeout", 2),), recalled=1),
             ),
+            trace=replace(one.trace, lost_usage=Usage()),
         )
         for one in good
     ]
@@ -58,7 +66,36 @@ def test_trouble_is_told() -> None:
 
 
 def test_before_the_first_episode_nothing_is_claimed() -> None:
-    assert tally_of([]).line() == "10/40"
+    assert tally_of([], seconds=29.0).line() == "10/40"
+
+
+def test_while_nothing_ends_it_says_for_how_long_and_what_fails() -> None:
+    """By hand: 10 of 12 had ended before, so that 2 of 8 at a time are in flight, for 75 seconds."""
+    moments, failures = iter([0.0, 75.0]), Failures()
+    tally = Tally(12, 10, lambda: next(moments), at_once=8, failures=failures)
+    failures.add("server/refused", "HTTP 503")
+    failures.add("server/timeout", "Request timed out")
+    assert tally.line() == (
+        "10/12 · since it was resumed: 2 failed requests (server/refused 1, server/timeout 1)"
+        " · 2 in flight, none ended for 75 s, latest failure: Request timed out"
+    )
+
+
+def test_an_episode_that_ends_ends_the_silence() -> None:
+    now = 0.0
+    tally = Tally(40, 0, lambda: now)
+    now = 100.0
+    assert "1 in flight, none ended for 2 min" in tally.line()
+    tally.add(play(ten_episodes())[0])
+    assert "in flight" not in tally.line()
+
+
+def test_failures_elsewhere_are_counted_apart() -> None:
+    """Workers in other processes have copies of how a run is conducted."""
+    failures = Failures()
+    failures.add("server/timeout", "late")
+    copy = pickle.loads(pickle.dumps(failures))
+    assert (dict(copy.counts()), copy.latest) == ({}, "")
 
 
 @pytest.mark.parametrize(
