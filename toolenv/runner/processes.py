@@ -5,10 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any
 
@@ -93,7 +95,7 @@ def _begin(orders: Orders, jobs: Sequence[Job]) -> Played:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     collect_seldom()
     _worker = Worker(orders)
-    return _worker.play(jobs)
+    return _play(jobs)
 
 
 def _end_with_parent() -> None:
@@ -105,4 +107,7 @@ def _end_with_parent() -> None:
 
 def _play(jobs: Sequence[Job]) -> Played:
     assert _worker is not None
-    return _worker.play(jobs)
+    played = _worker.play(jobs)
+    with suppress(AttributeError, OSError, ValueError):  # a policy may have closed it
+        sys.stdout.flush()  # what was printed would else go with the process, which is killed in the end
+    return played
