@@ -175,6 +175,10 @@ class RunStore:
                 self._file.truncate(start)
             raise
 
+    def is_empty(self) -> bool:
+        """Whether no episode is in the files. A signal may come before ``done`` knows of one that is."""
+        return not any(_whole_lines(path) for path in shards.shard_paths(self.folder))
+
     def close(self) -> None:
         """Close the files and let others write."""
         self._file.close()
@@ -184,7 +188,7 @@ class RunStore:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
-        if kind is not None and self._is_new and not self.done:
+        if kind is not None and self._is_new and self.is_empty():
             with suppress(OSError):
                 self._take_away()
         self.close()

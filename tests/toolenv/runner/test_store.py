@@ -350,3 +350,24 @@ def test_what_is_read_equals_what_was_written(tmp_path: Path) -> None:
     assert list(read_rollouts(tmp_path)) == rollouts
     assert plain(read_rollouts(tmp_path)) == plain(rollouts)
     assert list(read_episodes(tmp_path)) == [rollout.episode for rollout in rollouts]
+
+
+class Lagging(set[Any]):
+    """Does not know of an episode before the signal comes."""
+
+    def add(self, key: object) -> None:
+        raise KeyboardInterrupt
+
+
+def test_an_episode_that_is_written_is_kept_though_a_signal_comes_right_behind_it(tmp_path: Path) -> None:
+    """A new run without an episode is taken away; this one has one."""
+    (one, *_) = play(ten_episodes())
+
+    def interrupted() -> None:
+        with open_store(tmp_path / "run", ten_episodes()) as store:
+            store.done = Lagging()  # type: ignore[assignment]
+            store.append(one)
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [kept.key for kept in read_episodes(tmp_path / "run")] == [one.episode.key]
