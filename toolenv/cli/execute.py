@@ -234,8 +234,8 @@ def execute(run: Prepared, place: Workplace = HERE) -> Path:
         try:
             _play(run, store, place)
         except KeyboardInterrupt as error:
-            kept = f"what had finished is kept in {run.folder}"
-            kept = "no episode had finished" if store.is_empty() else kept
+            some = f"what had finished is kept in {run.folder}"
+            kept = "no episode had finished" if store.is_empty() else some
             raise Interrupted(kept) from error
         except ServerLost:
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -23,7 +23,7 @@ from toolenv.cli.missing import naming_all_missing
 from toolenv.cli.none_valid import none_valid
 from toolenv.cli.output import console, report_of, show, show_origins
 from toolenv.cli.place_options import PlaceOptions
-from toolenv.cli.run_options import Agents, ArmOptions, Episodes, Out, Resume
+from toolenv.cli.run_options import Agents, ArmOptions, AsJson, Episodes, Out, Resume
 from toolenv.cli.stopped import naming
 from toolenv.cli.task_options import EnvOptions
 from toolenv.cli.told import told_of
@@ -47,9 +47,7 @@ def run(
     workplace: PlaceOptions,
     conduct: ConductOptions,
     resume: Resume = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print JSON, as toolenv report does; nothing else on stdout.")
-    ] = False,
+    as_json: AsJson = False,
     setting: EnvOptions,
     arms: ArmOptions,
     agents: AgentSettings,

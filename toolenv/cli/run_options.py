@@ -13,6 +13,9 @@ from toolenv.cli.execute import folder_path
 from toolenv.cli.task_options import Limit, Tasks, task_ids
 from toolenv.runner.plan import RunConfig
 
+AsJson: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="Print JSON, as toolenv report does; nothing else on stdout.")
+]
 Agents: TypeAlias = Annotated[
     list[str],
     typer.Option("--agent", metavar="SPEC", help="oracle, chat:MODEL, module:attribute, …; may be repeated."),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
+from toolenv.append_only import end_of_last_line
 from toolenv.errors import StoreError
 
 FIRST_SHARD = "episodes.jsonl"
@@ -37,3 +39,14 @@ def shard_paths(folder: Path) -> list[Path]:
         if number not in there:
             raise StoreError(f"{shard_path(folder, number)} is missing; the episodes in it are lost")
     return [shard_path(folder, number) for number in sorted(there)]
+
+
+def hold_episodes(folder: Path) -> bool:
+    """Whether there is a whole line in any of the files."""
+    return any(map(_whole_lines, shard_paths(folder)))
+
+
+def _whole_lines(path: Path) -> int:
+    """The bytes of a file's whole lines."""
+    with path.open("rb") as file:
+        return end_of_last_line(file, file.seek(0, os.SEEK_END))

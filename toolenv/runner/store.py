@@ -106,13 +106,7 @@ def has_begun(folder: Path) -> bool:
     """Whether a run is worth keeping: it has an episode, or had none to play."""
     if (folder / SET_ASIDE_FILE).exists() or not sum(read_header(folder)["planned"].values()):
         return True
-    return any(_whole_lines(path) for path in shards.shard_paths(folder))
-
-
-def _whole_lines(path: Path) -> int:
-    """The bytes of a file's whole lines."""
-    with path.open("rb") as file:
-        return end_of_last_line(file, file.seek(0, os.SEEK_END))
+    return shards.hold_episodes(folder)
 
 
 class RunStore:
@@ -177,7 +171,7 @@ class RunStore:
 
     def is_empty(self) -> bool:
         """Whether no episode is in the files. A signal may come before ``done`` knows of one that is."""
-        return not any(_whole_lines(path) for path in shards.shard_paths(self.folder))
+        return not shards.hold_episodes(self.folder)
 
     def close(self) -> None:
         """Close the files and let others write."""

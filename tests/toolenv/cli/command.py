@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -62,3 +63,12 @@ def wait_for_episodes(process: subprocess.Popen[str], runs: Path, name: str, siz
             continue
         return False
     return True
+
+
+def children_of(pid: int) -> set[int]:
+    """The processes that a process has started and that are there, on Linux."""
+    found = set()
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
+            found |= set(map(int, (task / "children").read_text().split()))
+    return found

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.toolenv.cli.command import CODE, environment, wait_for_episodes
+from tests.toolenv.cli.command import CODE, children_of, environment, wait_for_episodes
 
 ENVS = ("ToolFeas/Workflows-clean-v0", "ToolFeas/Workflows-infeasible-v0")
 RUN = ("run", *ENVS, "--agent", "random", "--trials", "20", "--runner", "processes", "--concurrency", "4")
@@ -26,14 +26,6 @@ def started(place: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         command, cwd=place, env=environment(), text=True, stdout=pipe, stderr=pipe, start_new_session=True
     )
-
-
-def children_of(pid: int) -> set[int]:
-    found = set()
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
-            found |= set(map(int, (task / "children").read_text().split()))
-    return found
 
 
 def interrupted(

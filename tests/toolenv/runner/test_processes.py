@@ -9,12 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.toolenv.cli.command import ROOT, environment, spawn, spawned, wait_for_episodes
+from tests.toolenv.cli.command import ROOT, children_of, environment, spawn, spawned, wait_for_episodes
 from tests.toolenv.runner.elsewhere import ENVS, give_up, here, jobs_of, killing, maker, records
 from toolenv.agents.registry import make_agent
 from toolenv.errors import UsageError
@@ -146,14 +145,6 @@ def test_an_agent_that_decides_for_many_is_refused() -> None:
     place = Workplace("processes", concurrency=2)
     with pytest.raises(UsageError, match=r"agent 'many' decides for many episodes at once.*--runner local"):
         next(run_at(place, jobs_of(1), Many(), Many, {}))  # type: ignore[arg-type]
-
-
-def children_of(pid: int) -> set[int]:
-    found = set()
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        with suppress(FileNotFoundError, ProcessLookupError):  # a thread may end meanwhile
-            found |= set(map(int, (task / "children").read_text().split()))
-    return found
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
