@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import fields
 from importlib import import_module
 from multiprocessing import active_children
@@ -66,7 +67,9 @@ class Engine:
 
     def add(self, request_id: str, prompt: Sequence[int], sampling: Any) -> None:
         """Take up a request."""
-        self._engine.add_request(request_id, self._wrap(list(prompt)), sampling)
+        naming_the_dead = self._step.naming_the_dead if isinstance(self._step, WatchedSteps) else nullcontext
+        with naming_the_dead():
+            self._engine.add_request(request_id, self._wrap(list(prompt)), sampling)
 
     def step(self) -> Iterable[tuple[str, Generation | None]]:
         """One step of the engine; the requests finished in it."""

@@ -1,12 +1,15 @@
-"""Steps of an engine that works in processes of its own, which may be killed.
+"""An engine that works in processes of its own, which may be killed.
 
-The out-of-memory killer does so. vLLM's ``step`` then waits for ever for what the process was to say: it is
-called in a thread here, and whoever waits for it is told when a process ends.
+The out-of-memory killer does so. vLLM's ``step`` then waits for ever for what the process was to say, or it
+or the next request fails with an error that does not tell why. Steps are taken in a thread here, whoever
+waits for one is told when a process ends, and what the engine raises once one has ended is told as that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
@@ -15,8 +18,8 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-EXIT_CODE_SECONDS = 1.0
-"""How long the exit code of a process that has ended is waited for."""
+EXIT_CODE_TRIES, EXIT_CODE_PAUSE = 100, 0.01
+"""How often, and after how many seconds each, the exit code of a process that has ended is looked for."""
 
 
 class WatchedSteps(Generic[T]):
@@ -28,6 +31,7 @@ class WatchedSteps(Generic[T]):
     """
 
     def __init__(self, step: Callable[[], T], processes: Sequence[BaseProcess]) -> None:
+        self._processes = processes
         self._asked: SimpleQueue[bool] = SimpleQueue()
         self._came: SimpleQueue[T | Exception] = SimpleQueue()
         Thread(target=_take_steps, args=(step, self._asked, self._came), daemon=True).start()
@@ -43,8 +47,24 @@ class WatchedSteps(Generic[T]):
         self._asked.put(True)
         came = self._came.get()
         if isinstance(came, Exception):
-            raise came
+            with self.naming_the_dead():
+                raise came
         return came
+
+    @contextmanager
+    def naming_the_dead(self) -> Iterator[None]:
+        """Whatever else is asked of the engine: an error after a process has ended tells of that.
+
+        Raises:
+            ChildProcessError: an exception came, and a process has ended.
+        """
+        try:
+            yield
+        except Exception as error:
+            gone = wait([one.sentinel for one in self._processes], timeout=0)
+            if not gone or isinstance(error, ChildProcessError):
+                raise
+            raise _end_of(self._processes) from error
 
     def close(self) -> None:
         """Take no more of them."""
@@ -63,9 +83,20 @@ def _take_steps(step: Callable[[], T], asked: SimpleQueue[bool], came: SimpleQue
 
 
 def _watch(processes: Sequence[BaseProcess], came: SimpleQueue[T | Exception]) -> None:
+    came.put(_end_of(processes))
+
+
+def _end_of(processes: Sequence[BaseProcess]) -> ChildProcessError:
+    """What to tell of the first processes that end; waits for them."""
     ended = wait([one.sentinel for one in processes])
-    gone = [one for one in processes if one.sentinel in ended]
-    for one in gone:
-        one.join(EXIT_CODE_SECONDS)
-    told = [f"{one.name} (exit code {one.exitcode})" for one in gone]
-    came.put(ChildProcessError(f"a process of the engine has ended: {', '.join(told)}"))
+    gone = [f"{one.name} ({_exit_code(one)})" for one in processes if one.sentinel in ended]
+    return ChildProcessError(f"a process of the engine has ended: {', '.join(gone)}")
+
+
+def _exit_code(process: BaseProcess) -> str:
+    """How a process ended; another thread that asks at the same time may be told first."""
+    for _ in range(EXIT_CODE_TRIES):
+        if process.exitcode is not None:
+            return f"exit code {process.exitcode}"
+        time.sleep(EXIT_CODE_PAUSE)
+    return "exit code unknown"

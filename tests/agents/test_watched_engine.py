@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import threading
@@ -75,3 +76,45 @@ def test_a_process_killed_between_steps_is_told_at_the_next(process: BaseProcess
         step()
     never.set()
     step.close()
+
+
+def test_a_step_that_fails_because_of_a_killed_process_tells_of_the_process(process: BaseProcess) -> None:
+    def notices_itself() -> None:
+        kill(process)
+        multiprocessing.connection.wait([process.sentinel])
+        raise OSError("the engine is dead")
+
+    with pytest.raises(ChildProcessError, match=r"Core \(exit code -9\)"):
+        WatchedSteps(notices_itself, [process])()
+
+
+def test_a_request_that_fails_because_of_a_killed_process_tells_of_the_process(process: BaseProcess) -> None:
+    steps = WatchedSteps(list, [process])
+    with pytest.raises(ValueError, match="no such sampling"), steps.naming_the_dead():
+        raise ValueError("no such sampling")
+    kill(process)
+    multiprocessing.connection.wait([process.sentinel])
+    with pytest.raises(ChildProcessError, match=r"Core \(exit code -9\)") as raised, steps.naming_the_dead():
+        raise OSError("the engine is dead")
+    assert isinstance(raised.value.__cause__, OSError)
+
+
+def test_an_exit_code_that_another_thread_asks_for_too_is_told(process: BaseProcess) -> None:
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            assert process.exitcode in (None, -9)
+
+    others = [threading.Thread(target=ask) for _ in range(4)]
+    for one in others:
+        one.start()
+    try:
+        step = WatchedSteps(threading.Event().wait, [process])
+        kill(process)
+        with pytest.raises(ChildProcessError, match=r"Core \(exit code -9\)"):
+            step()
+    finally:
+        done.set()
+        for one in others:
+            one.join()
