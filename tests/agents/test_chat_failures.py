@@ -122,7 +122,11 @@ def test_a_date_to_wait_for_is_measured_by_the_servers_own_clock() -> None:
     headers = {"retry-after": "Fri, 31 Dec 2027 23:59:59 GMT", "date": "Fri, 31 Dec 2027 23:59:17 GMT"}
     assert requested_delay(headers) == 42.0
     assert requested_delay({**headers, "date": "Sat, 01 Jan 2028 00:00:09 GMT"}) == 0.0
-    assert requested_delay({"retry-after": headers["retry-after"]}) is None
+
+
+def test_a_date_from_a_server_that_does_not_tell_the_time_is_measured_by_ours() -> None:
+    assert requested_delay({"retry-after": "Fri, 31 Dec 9998 23:59:59 GMT"}) == 600.0
+    assert requested_delay({"retry-after": "Fri, 31 Dec 1999 23:59:59 GMT"}) == 0.0
     assert requested_delay({}) is None
 
 

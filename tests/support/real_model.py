@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import select
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 MODEL = "smollm2-135m-instruct"
 MODEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -185,12 +187,23 @@ def real_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     absent = [name for name in needed if importlib.util.find_spec(name) is None]
     if absent:
         pytest.skip(f"no small checkpoint without {', '.join(absent)}: {INSTALL_CHECKPOINT}")
-    folder = tmp_path_factory.mktemp("real-folder") / "SmolLM2-135M-Instruct"
-    command = [sys.executable, __file__, str(folder)]
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    folder = shared / "real-folder" / "SmolLM2-135M-Instruct"
+    with FileLock(shared / "real-folder.lock"):  # the workers of a test session share it
+        if not folder.exists():
+            _convert_apart(folder)
+    return folder
+
+
+def _convert_apart(folder: Path) -> None:
+    """Write the checkpoint in a process of its own; it is there whole, or not at all."""
+    unfinished = folder.with_suffix(".unfinished")
+    command = [sys.executable, __file__, str(unfinished)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:
         raise RuntimeError(f"the model was not converted:\n{done.stderr[-3000:]}")
-    return folder
+    unfinished.rename(folder)
 
 
 def _convert(folder: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 LONGEST_REQUESTED_DELAY = 600.0
@@ -32,11 +33,12 @@ def _number(text: str | None, per_second: int) -> float | None:
 
 
 def _delay_until(moment: str | None, now: str | None) -> float | None:
-    """The seconds between two HTTP dates: the server's own clock is the one that counts."""
-    if moment is None or now is None:
+    """The seconds between two HTTP dates: the server's own clock is the one that counts, where it is told."""
+    if moment is None:
         return None
     try:
-        delay = (parsedate_to_datetime(moment) - parsedate_to_datetime(now)).total_seconds()
+        begun = datetime.now(UTC) if now is None else parsedate_to_datetime(now)
+        delay = (parsedate_to_datetime(moment) - begun).total_seconds()
     except (TypeError, ValueError):
         return None
     return min(max(delay, 0.0), LONGEST_REQUESTED_DELAY)

@@ -36,6 +36,7 @@ def read_header(folder: Path) -> dict[str, Any]:
         StoreError: there is none, or it cannot be read.
     """
     path = folder / RUN_FILE
+    shards.check_file(path)
     try:
         header = strict_json(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:

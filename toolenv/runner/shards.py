@@ -26,7 +26,8 @@ def shard_paths(folder: Path) -> list[Path]:
     """The files that are there, in the order they were filled.
 
     Raises:
-        StoreError: one in between is missing, and its episodes with it; or the folder cannot be read.
+        StoreError: one in between is missing, and its episodes with it; one is no file, so that reading it
+            might never end; or the folder cannot be read.
     """
     try:
         names = [match for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))]
@@ -38,7 +39,16 @@ def shard_paths(folder: Path) -> list[Path]:
     for number in range(max(there, default=-1)):
         if number not in there:
             raise StoreError(f"{shard_path(folder, number)} is missing; the episodes in it are lost")
-    return [shard_path(folder, number) for number in sorted(there)]
+    paths = [shard_path(folder, number) for number in sorted(there)]
+    for path in paths:
+        check_file(path)
+    return paths
+
+
+def check_file(path: Path) -> None:
+    """Raise a :class:`StoreError` if something is there that is no file."""
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is no file")
 
 
 def hold_episodes(folder: Path) -> bool:

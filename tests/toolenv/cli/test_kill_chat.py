@@ -58,7 +58,7 @@ def test_killed_ten_times_and_resumed_equals_one_run(tmp_path: Path, cached: boo
         assert asked == EPISODES * REQUESTS_EACH
         command = run(server, "killed", "--resume", *(("--cache", "replies") if cached else ()))
         size = (tmp_path / "whole" / EPISODES_FILE).stat().st_size
-        for moment in [0, *sorted(random.Random(7).sample(range(int(0.9 * size)), 9))]:
+        for moment in [0, *sorted(random.Random(7).sample(range(int(0.75 * size)), 9))]:
             with spawn(*command, cwd=tmp_path) as process:
                 assert wait_for_episodes(process, tmp_path, "killed", moment), process.communicate()
                 process.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from toolenv import Rollout
 from toolenv.episode import RoleTokens
 from toolenv.errors import StoreError
 from toolenv.runner import shards
-from toolenv.runner.reading import read_episodes, read_records, read_rollouts
+from toolenv.runner.reading import RUN_FILE, read_episodes, read_header, read_records, read_rollouts
 from toolenv.runner.shards import shard_path, shard_paths
 from toolenv.runner.store import TornLineWarning
 
@@ -169,3 +170,16 @@ def test_tables_parse_no_trace(tmp_path: Path) -> None:
     assert len(list(read_episodes(tmp_path))) == 10
     with pytest.raises(StoreError, match=r"line 1: not a record: ValueError"):
         list(read_rollouts(tmp_path))
+
+
+def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
+    """Reading a pipe that nobody writes to would never end."""
+    config = ten_episodes()
+    go_on(tmp_path, config, resume=False)
+    os.mkfifo(shard_path(tmp_path, 1))
+    with pytest.raises(StoreError, match=r"episodes-00001\.jsonl is no file"):
+        list(read_episodes(tmp_path))
+    (tmp_path / RUN_FILE).unlink()
+    os.mkfifo(tmp_path / RUN_FILE)
+    with pytest.raises(StoreError, match=r"run\.json is no file"):
+        read_header(tmp_path)
