@@ -24,7 +24,8 @@ from toolenv.runner.ray import Cluster, RayCrew
 from toolenv.runner.select import Workplace
 from toolenv.runner.worker import Orders
 
-RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
+RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled", "RAY_worker_niceness": "0"}
+"""By itself Ray lets its actors wait for whatever else is running, as other tests and their servers are."""
 
 ERRORS = ("RayActorError", "WorkerCrashedError", "NodeDiedError", "ObjectLostError", "OutOfMemoryError")
 
