@@ -10,15 +10,17 @@ from typing import Any
 from toolenv.types import ToolCall
 
 from .calls import ARGUMENT_KEYS, MAX_CALLS, Offered, balanced_end, call_objects, python_calls, tool_name
+from .tool_code import tool_code_calls
 from .values import UnreadableError, decode_json, plain_value, read_arguments, read_value
 
 MAX_FAILURES = 64
 
 # Inline code is talk about calls; a fenced block may be one.
 _OPENING = re.compile(
-    r"(?<!(?<!`)`)[\[{]\s*(?:\{\s*)?[\"'](?:name|type|id|function|tool_calls|arguments|parameters)[\"']\s*:"
+    r"(?<!(?<!`)`)[\[{]\s*(?:\{\s*)?[\"']"
+    r"(?:name|tool_name|type|id|tool_call_id|function|tool_calls|arguments|parameters)[\"']\s*:"
 )
-_NAME = re.compile(r"[\"']name[\"']\s*:\s*[\"']([^\"'\n]{1,256})[\"']")
+_NAME = re.compile(r"[\"'](?:tool_)?name[\"']\s*:\s*[\"']([^\"'\n]{1,256})[\"']")
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w.-]{0,127}", re.ASCII)
 _CALL_KEYS = frozenset({"name", "id", "type", "index", *ARGUMENT_KEYS})
 _WRAPPING = re.compile(r"(?:\s|```\w*|[;,]|<\|\w+\|>|</s>)*", re.ASCII)
@@ -76,20 +78,27 @@ def find_json_calls(text: str, offered: Offered, before: int) -> TextCalls | Non
 
 
 def find_python_calls(text: str, offered: Offered) -> TextCalls | None:
-    """Calls as ``[f(x=1), g()]`` at the start of a line, or ``f(x=1)`` as the whole reply.
+    """Calls as ``[f(x=1), g()]`` at the start of a line, in tool code, or ``f(x=1)`` as the whole reply.
 
     Raises:
-        UnreadableError: a call of an offered tool, alone or first in a list, cannot be read.
+        UnreadableError: a call of an offered tool, alone or first in a list or block, cannot be read.
     """
-    calls: list[ToolCall] = []
-    first = at = 0
-    while len(calls) <= MAX_CALLS and (listed := _LISTED.search(text, at)):
+    parts = [*_listed_calls(text, offered), *tool_code_calls(text, offered)]
+    parts.sort(key=lambda part: part[0])
+    calls = tuple(call for _, some in parts for call in some)
+    return TextCalls(calls, parts[0][0]) if calls else _whole_python(text, offered)
+
+
+def _listed_calls(text: str, offered: Offered) -> Iterator[tuple[int, list[ToolCall]]]:
+    """Where lists of calls begin, and their calls."""
+    at = count = 0
+    while count <= MAX_CALLS and (listed := _LISTED.search(text, at)):
         start, at = listed.start("list"), listed.end()
         if listed["name"] in offered:
-            end = balanced_end(text, start) or len(text)
-            first, at = first if calls else start, end
-            calls += python_calls(text[start:end], offered)
-    return TextCalls(tuple(calls), first) if calls else _whole_python(text, offered)
+            at = balanced_end(text, start) or len(text)
+            calls = python_calls(text[start:at], offered)
+            count += len(calls)
+            yield start, calls
 
 
 def _whole_python(text: str, offered: Offered) -> TextCalls | None:

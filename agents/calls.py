@@ -29,6 +29,7 @@ ARGUMENT_KEYS = ("arguments", "parameters")
 
 _SELDOM_MEANT = ("functions.", "tools.", "default_api.")
 _BESIDE_ARGUMENTS = frozenset({"name", "id", "type", "index"})
+_COHERE_KEYS = {"tool_name": "name", "tool_call_id": "id"}
 _TOKEN = re.compile(rf"{STRING_PATTERN}|[\[{{(\]}})]", re.DOTALL)
 
 
@@ -65,7 +66,7 @@ def calls_in(value: Any, offered: Offered) -> list[ToolCall]:
 
 
 def call_objects(value: Any) -> Iterator[Any]:
-    """The objects in the places of calls, whatever they are, with OpenAI's wrappers taken off."""
+    """The objects in the places of calls, whatever they are; OpenAI's wrappers and Cohere's keys are gone."""
     if isinstance(value, list):
         for item in value:
             yield from call_objects(item)
@@ -73,6 +74,8 @@ def call_objects(value: Any) -> Iterator[Any]:
         yield from call_objects(value["tool_calls"])
     elif isinstance(value, dict) and isinstance(value.get("function"), dict):
         yield value["function"]
+    elif isinstance(value, dict) and "tool_name" in value and "name" not in value:
+        yield {_COHERE_KEYS.get(key, key): item for key, item in value.items()}
     else:
         yield value
 

@@ -19,8 +19,12 @@ from .local_settings import LocalSettings
 from .prompts import prompt_for
 from .wire import LOCAL_TEMPLATE, to_openai_messages, to_openai_tools
 
-_OPENED = re.compile(r"(<(?:think|thinking|thoughts?|reasoning|seed:think)>|\[THINK\])\s*\Z", re.IGNORECASE)
-_CLOSING = ("</think>", "</thinking>", "</seed:think>", "[/THINK]")
+_OPENED = re.compile(
+    r"(<(?:think|thinking|thoughts?|reasoning|seed:think)>|\[THINK\]|<\|START_THINKING\|>|<\|channel>thought\n)"
+    r"\s*\Z",
+    re.IGNORECASE,
+)
+_CLOSING = ("</think>", "</thinking>", "</seed:think>", "[/THINK]", "<|END_THINKING|>", "<channel|>")
 
 
 class Prompt(NamedTuple):

@@ -8,6 +8,7 @@ its spec is ``NAME(ARGUMENT,…,SPEC)``. Neither needs an entry in any list.
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -48,7 +49,7 @@ def _names_with(function: str) -> tuple[str, ...]:
 def _function(name: str, function: str) -> Callable[..., Policy] | None:
     """``make`` or ``compose`` of the module that a spec names; only that module is imported."""
     module = name.replace("-", "_")
-    if not module.isidentifier() or not (Path(__file__).parent / f"{module}.py").exists():
+    if not module.isidentifier() or not os.path.exists(Path(__file__).parent / f"{module}.py"):
         return None
     return getattr(importlib.import_module(f".{module}", __package__), function, None)
 

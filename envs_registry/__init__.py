@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -17,13 +18,13 @@ import gymnasium
 from gymnasium.envs.registration import WrapperSpec
 
 from toolenv.env import ToolEnv
-from toolenv.errors import UnknownNameError, UsageError
+from toolenv.errors import UnknownNameError, UsageError, nearest
 from toolenv.plugged_in import plugged_in
 from toolenv.source import TaskIds, conditions_of, make_source
 from toolenv.suite import Derived, configured
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from toolenv.data import DataStore
     from toolenv.suite import Suite
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 NAMESPACE = "ToolFeas"
 DATA_FOLDER = Path(__file__).parent / "data"
 """The definitions of the data sets: where they come from, their licences and hashes."""
+
+PLACE_FORM = "MODULE:ATTRIBUTE, e.g. library_suite:SUITE"
+"""How a suite of one's own is named."""
 
 _WRAPPERS = tuple(
     WrapperSpec(name, f"toolenv.wrappers.{module}:{name}", {})
@@ -56,15 +60,45 @@ def get_suite(name: str) -> Suite:
         UnknownNameError: there is none.
         UsageError: what is there is no suite, or its module cannot be imported.
     """
-    module, separator, attribute = name.partition(":")
-    if separator:
-        found = plugged_in("suite", module, attribute, suites())
-        if not callable(getattr(found, "tasks", None)):
-            raise UsageError(f"{name} is no suite: it is {type(found).__name__} {found!r:.80}, without tasks")
-        return cast("Suite", found)
+    if ":" in name:
+        return _own_suite(name)
     if name not in suites():
-        raise UnknownNameError("suite", name, suites())
+        known = [*suites(), *_registered_places()]
+        raise UnknownNameError("suite", name, known, more=f"one of your own is {PLACE_FORM}")
     return suites()[name]
+
+
+def _own_suite(name: str) -> Suite:
+    """The suite at ``module:attribute``."""
+    module, _, attribute = name.partition(":")
+    try:
+        found = plugged_in("suite", module, attribute, suites())
+    except UnknownNameError as error:
+        if error.kind != "attribute":
+            raise
+        more = f"give a suite as {PLACE_FORM}"
+        places = {*_places_in(module), *_registered_places()}
+        if places:
+            raise UnknownNameError("suite", name, places, more=more) from error
+        raise UnknownNameError("attribute", attribute, error.known, f"module {module}", more) from error
+    if not _is_suite(found):
+        raise UsageError(f"{name} is no suite: it is {type(found).__name__} {found!r:.80}, without tasks")
+    return cast("Suite", found)
+
+
+def _is_suite(thing: object) -> bool:
+    return callable(getattr(thing, "tasks", None))
+
+
+def _places_in(module: str) -> list[str]:
+    """Where in a module, which is imported, suites are."""
+    held = vars(sys.modules.get(module, object)).items()
+    return [f"{module}:{name}" for name, one in held if _is_suite(one) and not isinstance(one, type)]
+
+
+def _registered_places() -> set[str]:
+    """Where the suites of one's own are whose ids are registered by now."""
+    return {str(gymnasium.registry[one].kwargs["suite"]) for one in own_ids()}
 
 
 def data_store() -> DataStore:
@@ -158,16 +192,38 @@ def parse_env_id(name: str) -> dict[str, Any]:
     Raises:
         UnknownNameError: no such id; the nearest are named.
     """
-    spec = gymnasium.registry.get(name.rpartition(":")[2])
+    plain = name.rpartition(":")[2]
+    spec = gymnasium.registry.get(plain)
     if spec is None or spec.namespace != NAMESPACE:
-        raise UnknownNameError("environment id", name, registered_ids())
+        raise unknown_id(name)
     return dict(spec.kwargs)
 
 
-def registered_ids() -> tuple[str, ...]:
-    """Every id of :func:`env_ids`, and of suites of one's own that are registered by now; sorted."""
-    own = (name for name, spec in gymnasium.registry.items() if spec.namespace == NAMESPACE)
-    return tuple(sorted({*env_ids(), *own}))
+def unknown_id(name: str, known: Iterable[str] | None = None, more: Iterable[str] = ()) -> UnknownNameError:
+    """The error for an id, or a pattern of ids, that is not there.
+
+    Args:
+        name: as it was given; behind a module, ids of one's own are meant where there are any.
+        known: those ids of one's own that could be meant; ``None`` for all that are registered.
+        more: what else could be meant.
+    """
+    module = name.rpartition(":")[0]
+    own = own_ids() if known is None else known
+    if not module:
+        return UnknownNameError("environment id", name, {*more, *env_ids(), *own})
+    if own:
+        return UnknownNameError("environment id", name, [f"{module}:{one}" for one in own])
+    told = f"module {module} registers no id"
+    places = _places_in(module)
+    if places:
+        told += f"; envs_registry.register_suite({places[0]!r}) in it would"
+    return UnknownNameError("environment id", name, nearest(name, {*more, *env_ids()}), more=told)
+
+
+def own_ids() -> tuple[str, ...]:
+    """The ids of suites of one's own that are registered by now; sorted."""
+    registered = {name for name, spec in gymnasium.registry.items() if spec.namespace == NAMESPACE}
+    return tuple(sorted(registered.difference(env_ids())))
 
 
 for _name, _suite in suites().items():

@@ -10,6 +10,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"```\w+ file=(\S+)\n(.*?)```", re.DOTALL)
 
@@ -30,6 +32,12 @@ def test_adding_a_suite(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
+    toolenv = ("-c", "from toolenv.cli import main; main()")
+    clean = "library_envs:ToolFeas/Library-clean-v0"
+    assert f"{clean}: 3 tasks, 0 findings" in run(*toolenv, "validate", clean), "before there are masks"
+    built = ("build", "library_suite:SUITE", "--reference", "--out", "other.json")
+    assert "other.json: 3 masks, 0 excluded" in run(*toolenv, *built)
+
     assert "'lend-dune': ('lend',)" in run("build.py")
     lines = run("use.py").splitlines()
     assert "ToolFeas/Library-mixed-v0" in lines[0]
@@ -41,8 +49,6 @@ def test_adding_a_suite(tmp_path: Path) -> None:
         "find-emma infeasible 1.0",
         "return-emma infeasible 1.0",
     ]
-    toolenv = ("-c", "from toolenv.cli import main; main()")
-    clean = "library_envs:ToolFeas/Library-clean-v0"
     assert f"{clean}: 3 tasks" in run(*toolenv, "validate", clean)
     assert clean in run(*toolenv, "envs", "library_envs:ToolFeas/Library-*-v0")
     for number, place in enumerate(
@@ -59,18 +65,34 @@ def test_adding_a_suite(tmp_path: Path) -> None:
         assert "6" in run(*toolenv, "rescore", out)
     assert clean in run(*toolenv, "report", out)
 
+    for place in ("TURNS", "TALKS"):
+        (tmp_path / "talk_envs.py").write_text(
+            f"import envs_registry\nenvs_registry.register_suite('talks:{place}')\n"
+        )
+        talk = f"talk_envs:ToolFeas/Library{place.title()}-clean-v0"
+        assert f"{talk}: 1 tasks, 0 findings" in run(*toolenv, "validate", talk)
 
-def test_environment(tmp_path: Path) -> None:
-    """The Python blocks, one after the other, print what stands behind each ``print``."""
-    blocks = re.findall(
-        r"```python\n(.*?)```", (ROOT / "docs/environment.md").read_text(encoding="utf-8"), re.DOTALL
+    assert "execution-failure: " in run(
+        *toolenv, "arm", "library_suite:SUITE", "--out", "hazards", "--fewest", "1"
     )
+    suite = tmp_path / "library_suite.py"
+    armed = '    only_computes = True\n    hazards = FOLDER / "hazards"\n'
+    suite.write_text(suite.read_text().replace("    only_computes = True\n", armed))
+    failing = clean.replace("clean", "execution-failure")
+    assert f"{failing}: " in run(*toolenv, "validate", failing)
+
+
+@pytest.mark.parametrize("page", ["environment", "python"])
+def test_the_blocks_of_a_page(page: str, tmp_path: Path) -> None:
+    """They print, one after the other, what stands behind each ``print``."""
+    text = (ROOT / f"docs/{page}.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     shown = re.findall(r"^print\(.*\)  # (.*)$", "".join(blocks), re.MULTILINE)
     (tmp_path / "script.py").write_text("\n".join(blocks), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-W", "error", "script.py"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=120,
@@ -79,3 +101,19 @@ def test_environment(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == shown
     assert len(shown) == "".join(blocks).count("print(") > 5
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
+def test_the_blocks_of_a_page_import_what_they_use(page: str) -> None:
+    """Each page's, one after the other: whoever copies them meets no ``NameError``."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python(?: file=\S+)?\n(.*?)```", text, re.DOTALL)
+    linted = subprocess.run(
+        [sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", "-"],
+        input="\n".join(block for block in blocks if not block.startswith(" ")),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert linted.returncode == 0, linted.stdout + linted.stderr

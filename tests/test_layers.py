@@ -64,7 +64,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("hazards",),
     ("user",),
     ("source",),
-    ("incoming_calls", "live", "replay"),
+    ("incoming_calls", "suite_code", "live", "replay"),
     ("spaces",),
     ("env",),
     ("vector",),

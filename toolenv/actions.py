@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any
 
-from toolenv.errors import NoActionError
+from toolenv.errors import RAISED, NoActionError
 from toolenv.types import (
     LARGEST_COUNT,
     NO_TOKENS,
@@ -19,6 +19,8 @@ from toolenv.types import (
     Usage,
 )
 
+_KINDS = (ToolCalls, Message, Stop, Malformed)
+_USAGES = (type(None), Usage)
 _CALL_TEXTS = ("name", "id", "problem")
 _ACTIONS = "ToolCalls, Message, Stop, Malformed"
 _COUNTS = (
@@ -40,15 +42,37 @@ _ALL_COUNTS = attrgetter("input_tokens", "output_tokens", *_COUNTS)
 
 
 def check_action(action: object, giver: str) -> Action:
-    """``action``, if it is one.
+    """``action``, if it is one; of a subclass, what it holds as the class it is made from.
 
     Raises:
         NoActionError: it is not.
     """
+    if type(action) not in _KINDS or type(action.usage) not in _USAGES:  # type: ignore[attr-defined]
+        action, problem = _as_base(action)
+        if problem:
+            raise NoActionError(giver, problem)
     problem = problem_of(action)
     if problem:
         raise NoActionError(giver, problem)
     return action  # type: ignore[return-value]
+
+
+def _as_base(action: object) -> tuple[object, str]:
+    """A value that is of a subclass, or whose usage is, as traces can hold it; else why it cannot be had."""
+    try:
+        kind = next((one for one in _KINDS if isinstance(action, one)), None)
+        if kind is None:
+            return action, ""
+        given = _held(action, kind)
+        if isinstance(given["usage"], Usage):
+            given["usage"] = Usage(**_held(given["usage"], Usage))
+        return kind(**given), ""
+    except RAISED as error:  # its own methods are no better than it is
+        return action, _unseen(action, error)
+
+
+def _held(item: object, kind: type[Any]) -> dict[str, Any]:
+    return {name: getattr(item, name) for name in kind.__slots__}
 
 
 def problem_of(action: object) -> str:
@@ -140,7 +164,7 @@ def _problem_of_usage(usage: object) -> str:
     return ""
 
 
-def _unseen(value: object, error: Exception) -> str:
+def _unseen(value: object, error: BaseException) -> str:
     return f"{_name_of(type(value))} raises {_name_of(type(error))} when it is looked at"
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Generator, Iterator
 from typing import Any, TypeAlias, TypeVar, cast
 
 from toolenv.actions import shown
-from toolenv.errors import NoActionError
-from toolenv.policy import RAISED, Answer, Ask, Composite, Deliberation, Policy, Raised, Seeded
+from toolenv.errors import RAISED, NoActionError
+from toolenv.policy import Answer, Ask, Composite, Deliberation, Policy, Raised, Seeded, raised
 from toolenv.seeding import mix
 from toolenv.task import Task
 from toolenv.types import Observation
@@ -30,11 +30,14 @@ def opening(policy: Policy, task: Task | None, seed: int | None) -> Any:
         seed: the episode's, for those that make choices by chance.
     """
     told = getattr(policy, "brief", None)  # by name, for each episode: isinstance takes four times as long
-    if hasattr(policy, "deliberate"):
-        return cast(Composite, policy).begin(None if told is None else task, seed)
-    if task is not None and told is not None:
-        return told(task)
-    return cast(Seeded, policy).start(seed) if seed is not None and hasattr(policy, "start") else None
+    try:
+        if hasattr(policy, "deliberate"):
+            return cast(Composite, policy).begin(None if told is None else task, seed)
+        if task is not None and told is not None:
+            return told(task)
+        return cast(Seeded, policy).start(seed) if seed is not None and hasattr(policy, "start") else None
+    except GeneratorExit as error:
+        raise raised(error) from error
 
 
 def part_seed(seed: int | None, part: int | str) -> int | None:
@@ -107,7 +110,7 @@ def advance(
             if outcome is None:
                 ask = next(asking)
             elif issubclass(type(outcome), RAISED):  # which asks nothing of what a policy returned
-                ask = asking.throw(cast(Raised, outcome))
+                ask = asking.throw(raised(cast(Raised, outcome)))
             else:
                 ask = asking.send(cast(Answer, outcome))
             if not answered_here(ask.policy):

@@ -10,7 +10,7 @@ import numpy
 from gymnasium.error import ResetNeeded
 from gymnasium.utils import seeding
 
-from toolenv.actions import check_action
+from toolenv.actions import check_action, shown
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.judge import judge
 from toolenv.live import LiveEpisode
@@ -26,6 +26,30 @@ from toolenv.types import Action, Observation, ToolSpec, Usage
 
 CUT_SHORT = "ended from outside,"
 """How the error of an episode begins that was truncated before its own budget ran out."""
+
+
+_OPTIONS = ("task_id", "trace")
+
+
+def _check_options(options: object) -> None:
+    """Refuse options of :meth:`ToolEnv.reset` that name no task and no recorded episode."""
+    if options is None:
+        return
+    if not isinstance(options, dict):
+        raise UsageError(f"options={shown(options)}: give a dict such as {{'task_id': …}}")
+    for name in options:
+        if name not in _OPTIONS:
+            raise UnknownNameError("reset option", name, _OPTIONS)
+    if len(options) == len(_OPTIONS):
+        raise UsageError("options: a trace says its task; give either task_id or trace")
+    if not isinstance(options.get("task_id", ""), str):
+        raise UsageError(f"options: task_id is {shown(options['task_id'])}; give the id of one task")
+    if "trace" in options and not isinstance(options["trace"], Trace):
+        given = shown(options["trace"])
+        raise UsageError(
+            f"options: trace is {given}; give a toolenv.Trace, such as Trace.from_json(record['trace']) of a "
+            "line of a run's episodes.jsonl"
+        )
 
 
 class ToolEnv(gymnasium.Env[Observation, Action]):
@@ -103,19 +127,20 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
                 ended, with its task and seed; :meth:`go_on` comes next. Nothing else is known.
 
         Raises:
-            UsageError: a seed that is no whole number of at least 0, options that are no dict, or an unknown
-                option or task.
+            UsageError: a seed that is no whole number of at least 0, options that are no dict, an unknown
+                option or task, a trace that is none, or a task beside one.
             ReplayError: a trace that does not repeat.
             ServerError: a simulated user's model failed to open the conversation.
+            ToolFault: the suite has a bug: there is no world, or nothing a simulated user says.
         """
-        if options is not None and not isinstance(options, dict):
-            raise UsageError(f"options={options!r}: give a dict such as {{'task_id': …}}")
+        _check_options(options)
         if seed is not None:
             self._reseed(seed)
         self._episode += 1
         recorded: Trace | None = (options or {}).get("trace")
         drawn = recorded.seed if recorded else episode_seed(self.np_random_seed, self._episode)
         self._live = LiveEpisode(self.source, self._choose(options, drawn), drawn)
+        self._live.begin()
         if recorded:
             replay(self._live, recorded)
         elif self.source.user is not None:
@@ -137,8 +162,7 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
         live = self._current()
         if live.ending != "running":
             raise ResetNeeded("the episode is over: call reset() before step()")
-        check_action(action, "the caller of step()")
-        live.take(action)
+        live.take(check_action(action, "the caller of step()"))
         if live.ending == "running":
             return live.observe(), 0.0, False, False, {}
         return self._finish(live)
@@ -188,15 +212,12 @@ class ToolEnv(gymnasium.Env[Observation, Action]):
     def _choose(self, options: dict[str, Any] | None, seed: int) -> Task:
         if not options:
             return self.source.draw(seed)
-        for name in options:
-            if name not in ("task_id", "trace"):
-                raise UnknownNameError("reset option", name, ["task_id", "trace"])
         task_id = options["trace"].task_id if "trace" in options else options["task_id"]
         return self.source.get(task_id, seed)
 
     def _finish(self, live: LiveEpisode) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         verdict = judge(live.task, live.trace)
-        terminated = live.ending in ("stop", "message", "terminal_tool")
+        terminated = verdict.valid and live.ending in ("stop", "message", "terminal_tool")
         reward = float("nan") if verdict.reward is None else verdict.reward
         info = {"task_id": live.task.id, "verdict": verdict.to_json()}
         return live.observe(), reward, terminated, not terminated, info

@@ -9,6 +9,7 @@
     │   └── NoActionError       what a policy, or the caller of step(), gave is no action
     ├── DataError               data on disk
     │   ├── DataMissingError    absent; the message holds the command that fetches it
+    │   │   └── MasksMissingError   a mask manifest; it is made, not fetched
     │   └── DataCorruptError    present, but not what the manifest says
     ├── StoreError              a run directory that cannot be written, resumed or read
     ├── ServerError             a model server failed; the episode is invalid
@@ -34,11 +35,20 @@ MOST_SHOWN = 40
 """How many of the names that exist an error lists; all agents fit."""
 
 
+RAISED = (Exception, SystemExit, GeneratorExit)
+"""What code that others wrote may raise: ``sys.exit`` in it ends its episode; Ctrl-C alone ends the run."""
+
 FEWEST_CONTAINED = 4
 """So many characters of a name have to be given for the names that hold them whole to come first."""
 
+ALIKE = 0.6
+"""How alike two names are that one may have been meant for the other, whatever they begin or end with."""
 
-def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
+SHARED = 3
+"""So many first or last characters in common make up for less likeness, as of ``tau`` and ``TauBench``."""
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float | None = None) -> list[str]:
     """The names most like ``name``, at most three, best first; capitals do not count.
 
     Where there is none so like it, those that hold it whole.
@@ -46,15 +56,54 @@ def nearest(name: str, known: Iterable[str], cutoff: float = 0.5) -> list[str]:
     Args:
         name: what was looked for.
         known: the names that exist.
-        cutoff: how alike they must be, from 0 to 1; see :func:`difflib.get_close_matches`.
+        cutoff: how alike they must be, from 0 to 1; see :func:`difflib.get_close_matches`. By default so
+            alike that they may have been meant: names with half their letters in common often were not.
     """
     by_folded: dict[str, list[str]] = {}
     for one in known:
         by_folded.setdefault(one.casefold(), []).append(one)
-    close = difflib.get_close_matches(name.casefold(), by_folded, n=3, cutoff=cutoff)
+    wanted = name.casefold()
+    if cutoff is None:
+        close = [one for one in _close(wanted, by_folded, 0.5) if _may_be_meant(wanted, one)]
+    else:
+        close = _close(wanted, by_folded, cutoff)
     if len(name) >= FEWEST_CONTAINED and not close:
-        close = [folded for folded in by_folded if name.casefold() in folded]
+        close = [folded for folded in by_folded if wanted in folded]
     return [one for folded in close for one in by_folded[folded]][:3]
+
+
+def _close(wanted: str, known: Iterable[str], cutoff: float) -> list[str]:
+    return difflib.get_close_matches(wanted, known, n=3, cutoff=cutoff)
+
+
+def _may_be_meant(wanted: str, close: str) -> bool:
+    """Of two names with half their letters in common."""
+    return (
+        len(wanted) < SHARED
+        or close.startswith(wanted[:SHARED])
+        or close.endswith(wanted[-SHARED:])
+        or wanted in close
+        or difflib.SequenceMatcher(None, close, wanted).ratio() >= ALIKE
+    )
+
+
+def words_of(error: BaseException) -> str:
+    """``TypeError: what it says``, also of an exception whose own ``str()`` raises."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"
+    except RAISED as second:
+        return f"{name}, whose str() raises {type(second).__name__}"
+
+
+def traceback_of(error: BaseException) -> str:
+    """The traceback, also of an exception that cannot be written out."""
+    import traceback
+
+    try:
+        return "".join(traceback.format_exception(error))
+    except RAISED:
+        return words_of(error)
 
 
 class ToolEnvError(Exception):
@@ -73,11 +122,14 @@ class UnknownNameError(UsageError):
         name: the name that was not found.
         known: the names that exist.
         where: where the name stood, e.g. ``"suite BFCL"``.
+        more: what else helps.
     """
 
-    def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
+    def __init__(
+        self, kind: str, name: object, known: Iterable[str], where: str = "", more: str = ""
+    ) -> None:
         self.kind, self.name, self.known = kind, name, sorted(known)
-        super().__init__(self._text(where))
+        super().__init__(self._text(where) + (f" ({more})" if more else ""))
 
     def _text(self, where: str) -> str:
         near = nearest(str(self.name), self.known)
@@ -124,6 +176,10 @@ class DataError(ToolEnvError):
 
 class DataMissingError(DataError, FileNotFoundError):
     """Data that a suite needs is absent; the message names the command that fetches it."""
+
+
+class MasksMissingError(DataMissingError):
+    """There is no mask manifest. Environments without masked tools need none."""
 
 
 class DataCorruptError(DataError):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from toolenv.errors import DataCorruptError, DataMissingError, UsageError
+from toolenv.errors import DataCorruptError, DataMissingError, StoreError, UsageError
 
 MOST_LEVELS = 100
 """Containers within containers that a file may hold; deeper ones cannot be compared or shown everywhere."""
@@ -134,6 +134,14 @@ def _refuse(constant: str) -> None:
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:
-    """Write a JSON file, and the folders it needs."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write a JSON file, and the folders it needs.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from error

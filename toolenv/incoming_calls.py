@@ -7,10 +7,23 @@ from collections.abc import Mapping
 from toolenv.hygiene import clean_name
 from toolenv.json_values import UnusableValueError, clean_json
 from toolenv.quick import new_call
-from toolenv.types import ToolCall, ToolSpec
+from toolenv.types import Action, Malformed, ToolCall, ToolCalls, ToolSpec
 
 _EMPTY = ""
 """What most calls have for an id and a problem; told by identity, the quickest way."""
+
+
+MAX_CALLS = 128
+"""Calls in one decision; more are no decision."""
+
+
+def no_decision(action: Action) -> Malformed:
+    """A decision that is none: itself, or what stands for none or too many calls."""
+    if isinstance(action, Malformed):
+        return action
+    many = isinstance(action, ToolCalls) and action.calls
+    why = f"more than {MAX_CALLS} calls at once" if many else "a tool call without any call"
+    return Malformed("", why, usage=action.usage)
 
 
 class IncomingCalls:

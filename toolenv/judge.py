@@ -5,12 +5,17 @@ The environment's reward, offline re-scoring and every table call :func:`judge`.
 
 from __future__ import annotations
 
-import traceback
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy
+
+from toolenv.actions import shown
+from toolenv.errors import RAISED, UsageError, traceback_of
 from toolenv.task import Score, Task
 from toolenv.trace import INVALID_ENDINGS, Trace
 from toolenv.types import Label, Malformed, Message, Stop
@@ -29,6 +34,9 @@ class RewardTable:
         false_stop: a feasible task stopped.
         correct_stop: an infeasible task stopped.
         false_continue: an infeasible task not stopped.
+
+    Raises:
+        UsageError: one of them is no finite number.
     """
 
     success: float = 1.0
@@ -36,6 +44,12 @@ class RewardTable:
     false_stop: float = 0.0
     correct_stop: float = 1.0
     false_continue: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+                raise UsageError(f"reward {name}={shown(value)}: give a finite number")
 
     def reward(self, label: Label, decision: Label, success: bool | None) -> float:
         """The reward of one valid episode."""
@@ -106,8 +120,8 @@ def judge(task: Task, trace: Trace, rewards: RewardTable = DEFAULT_REWARDS) -> V
     try:
         score = _score(task, trace, decision) if valid else Score(None, trace.error)
         accurate = _accurate(task, trace, decision, score) if valid else None
-    except Exception:  # a broken grader must not lose the episode, nor pass for a failure of the agent
-        valid, score, accurate = False, Score(None, traceback.format_exc()), None
+    except RAISED as error:  # a broken grader must not lose the episode, nor pass for a failure of the agent
+        valid, score, accurate = False, Score(None, traceback_of(error)), None
         decision = Decision("feasible", "feasible", "grader_error")
     return Verdict(
         label=task.label,
@@ -158,20 +172,42 @@ def _find_stop() -> Callable[[str], StopMatch | None]:
 def _score(task: Task, trace: Trace, decision: Decision) -> Score:
     if decision.strict == "infeasible":
         # A task that no behaviour can be judged on is not failed by stopping either.
-        unassessable = "no_reference" in task.flags and task.reference.score(trace).success is None
+        unassessable = "no_reference" in task.flags and _graded(task, trace).success is None
         return Score(None if unassessable else False, "stopped")
     if trace.ending == "truncated":
         return Score(False, "the decisions ran out")
     if trace.ending == "context_window":
         return Score(False, "the conversation outgrew the model's context window")
-    return task.reference.score(trace)
+    return _graded(task, trace)
+
+
+def _graded(task: Task, trace: Trace) -> Score:
+    """What the reference says, if it says what it may."""
+    score: object = task.reference.score(trace)
+    if type(score) is Score and type(score.success) in _TRUTHS and type(score.why) is str:
+        return score
+    if not isinstance(score, Score):
+        raise TypeError(f"score() returned {shown(score)}, expected a Score")
+    if not isinstance(score.why, str):
+        raise TypeError(f"score() returned a Score whose why is {shown(score.why)}, expected a str")
+    return Score(_told("score() returned a Score whose success is", score.success), score.why)
+
+
+_TRUTHS = (bool, type(None))
+
+
+def _told(what: str, value: object) -> bool | None:
+    """A truth that a reference tells, numpy's included."""
+    if value is None or isinstance(value, bool | numpy.bool_):
+        return None if value is None else bool(value)
+    raise TypeError(f"{what} {shown(value)}, expected True, False or None")
 
 
 def _accurate(task: Task, trace: Trace, decision: Decision, score: Score) -> bool | None:
     tell: Callable[[Trace], bool | None] | None = getattr(task.reference, "is_accurate", None)
     if task.label == "infeasible" or tell is None:
         return None
-    told = tell(trace) if trace.steps else False
+    told = _told("what is_accurate() returned", tell(trace)) if trace.steps else False
     if told is None:
         return None
     brought_to_an_end = decision.strict == "feasible" and trace.ending not in ("truncated", "context_window")

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Mapping
 
-from toolenv.errors import DeadlineError, ServerError, ToolFault, UsageError
+from toolenv.errors import RAISED, DeadlineError, ServerError, ToolFault, UsageError, traceback_of
 from toolenv.hygiene import clean_action, clean_text
-from toolenv.incoming_calls import IncomingCalls
+from toolenv.incoming_calls import MAX_CALLS, IncomingCalls, no_decision
 from toolenv.judge import decide_text
-from toolenv.kernel.protocol import Slot, shown_tools
+from toolenv.kernel.protocol import NO_WORLD, Kernel, Slot, World
 from toolenv.names import lookup_table, shared_lookup_table
 from toolenv.quick import new_call, new_calls, new_observation, new_tuple
 from toolenv.read_only import frozen
 from toolenv.source import TaskSource
+from toolenv.suite_code import begun, offered, state_of, words_of_user
 from toolenv.task import Task
-from toolenv.trace import Continuation, Ending, Step, Trace
+from toolenv.trace import INVALID_ENDINGS, Continuation, Ending, Step, Trace
 from toolenv.trouble import NO_TROUBLE, Trouble
 from toolenv.types import (
     Action,
     ChatMessage,
-    Malformed,
     Message,
     Observation,
     Stop,
@@ -32,9 +31,6 @@ from toolenv.types import (
     total_usage,
 )
 from toolenv.user import User, conversation
-
-MAX_CALLS = 128
-"""Calls in one decision; more are no decision."""
 
 RAW_LIMIT = 20_000
 """Characters of an unreadable output that go back into the conversation."""
@@ -52,42 +48,21 @@ class LiveEpisode:
         ending: ``"running"`` until the episode is over.
         tools: the tools offered now.
         user: who talks to the agent, if that is simulated.
-        world: the state behind the tools.
+        world: the state behind the tools; an empty one before :meth:`begin`.
     """
 
     __slots__ = (
-        "_calls",
-        "_checkpoints",
-        "_continuation",
-        "_error",
-        "_incoming",
-        "_kernel",
-        "_left",
-        "_lookup",
-        "_lost_usage",
-        "_max_turns",
-        "_messages",
-        "_opening",
-        "_searches",
-        "_seed",
-        "_source",
-        "_steps",
-        "_trace",
-        "_trouble",
-        "_turn",
-        "ending",
-        "task",
-        "tools",
-        "user",
-        "world",
-    )
+        "_calls", "_checkpoints", "_continuation", "_error", "_incoming", "_kernel", "_left", "_lookup",
+        "_lost_usage", "_max_turns", "_messages", "_opening", "_searches", "_seed", "_source", "_steps",
+        "_trace", "_trouble", "_turn", "ending", "task", "tools", "user", "world",
+    )  # fmt: skip
 
     def __init__(self, source: TaskSource, task: Task, seed: int) -> None:
         self._source, self.task, self._seed = source, task, seed
         self._max_turns = self._left = source.max_turns
         self.user = source.user
-        self._kernel = source.kernel(task)
-        self.world = self._kernel.start(seed)
+        self._kernel: Kernel
+        self.world: World = NO_WORLD
         self._turn = self._calls = 0
         self._messages = list(task.messages)
         self._steps: list[Step] = []
@@ -101,6 +76,16 @@ class LiveEpisode:
         self.ending: Ending = "running"
         self.tools: tuple[ToolSpec, ...] = ()
         self._lookup: Mapping[str, ToolSpec] = {}
+        self._searches = False
+
+    def begin(self) -> None:
+        """Make the world.
+
+        Raises:
+            ToolFault: the suite has a bug.
+            ToolEnvError: what is missing for it, such as data or a server.
+        """
+        self._kernel, self.world = begun(self._source, self.task, self._seed)
         # Only where tools have to be searched for does a call change what is offered.
         self._searches = getattr(self.world, "listed", None) is not None
         self._offer()
@@ -135,8 +120,9 @@ class LiveEpisode:
 
         Raises:
             ServerError: the user's model failed.
+            ToolFault: the user has a bug.
         """
-        self._opening = clean_text(user.reply(self.task, (), self._seed) or "")
+        self._opening = words_of_user(user, self.task, (), self._seed) or ""
         self._messages.append(ChatMessage("user", self._opening))
 
     def take(self, action: Action) -> None:
@@ -169,7 +155,7 @@ class LiveEpisode:
         if lost_usage is not None:
             lost = (lost_usage,) if self._lost_usage is None else (self._lost_usage, lost_usage)
             self._lost_usage = total_usage(lost)
-        self._checkpoints.append(self.world.digest())
+        self._check_in()
 
     def go_on(self, arm: str, message: str, decisions: int) -> None:
         """Reopen an episode that has ended, its world and conversation as they were left.
@@ -203,7 +189,7 @@ class LiveEpisode:
         taken = new_calls(calls, action.text, action.usage, action.raw)
         self._steps.append(new_tuple(Step, (self._turn, taken, results, None)))
         if self._searches:
-            self._offer()
+            self._offer_anew()
 
     def _stop(self, action: Stop) -> None:
         self._steps.append(Step(self._turn, action))
@@ -219,28 +205,28 @@ class LiveEpisode:
         elif user is not None:
             self._hear(user)
         else:
-            self._checkpoints.append(self.world.digest())
+            self._check_in()
+            if self.ending != "running":
+                return
             self._messages.extend(turns[self._turn].messages)
             self._turn += 1
             if self._continuation is None:
                 self._left = self._max_turns
-            self._offer()
+            self._offer_anew()
 
     def _hear(self, user: User) -> None:
         """Let a simulated user answer, or end the conversation; its failure is not the agent's."""
         try:
             said = conversation(self._opening, self._steps, self._continuation)
-            reply = user.reply(self.task, said, self._seed)
+            reply = words_of_user(user, self.task, said, self._seed)
         except ServerError as error:
             self._end_by_server(error)
-        except Exception as error:
-            told = "".join(traceback.format_exception(error))
-            self.end("environment_error", told, trouble=Trouble("environment/user"))
+        except ToolFault as fault:
+            self.end("environment_error", traceback_of(fault), trouble=Trouble("environment/user"))
         else:
             if reply is None:
                 self.end("message")
                 return
-            reply = clean_text(reply)
             self._steps[-1] = self._steps[-1]._replace(reply=reply)
             self._messages.append(ChatMessage("user", reply))
 
@@ -250,10 +236,7 @@ class LiveEpisode:
         self.end(ending, str(error), trouble=Trouble(error.trouble, error.role))
 
     def _answer_malformed(self, action: Action) -> None:
-        if not isinstance(action, Malformed):
-            many = isinstance(action, ToolCalls) and action.calls
-            why = f"more than {MAX_CALLS} calls at once" if many else "a tool call without any call"
-            action = Malformed("", why, usage=action.usage)
+        action = no_decision(action)
         self._steps.append(Step(self._turn, action))
         self._messages.append(ChatMessage("assistant", action.raw[:RAW_LIMIT] or "(no output)"))
         complaint = f"Error: your last output could not be used: {action.why}."
@@ -261,8 +244,23 @@ class LiveEpisode:
 
     # ---- calls ----
 
+    def _check_in(self) -> None:
+        """Note the world's state, at the end of a user turn."""
+        try:
+            self._checkpoints.append(state_of(self.world))
+        except ToolFault as fault:
+            self._checkpoints.append("")
+            if self.ending not in INVALID_ENDINGS:  # else what came first is what happened
+                self.ending, self._error, self._trouble = "environment_error", traceback_of(fault), NO_TROUBLE
+
+    def _offer_anew(self) -> None:
+        try:
+            self._offer()
+        except ToolFault as fault:
+            self.end("environment_error", traceback_of(fault))
+
     def _offer(self) -> None:
-        tools = shown_tools(self.world, self._kernel.tools(self._turn))
+        tools = offered(self._kernel, self.world, self._turn)
         if tools is not self.tools:
             self.tools = tools
             # Where tools have to be searched for, each episode is shown other ones.
@@ -279,11 +277,13 @@ class LiveEpisode:
         self._calls += 1
         try:
             result = self._kernel.call(self.world, call, slot)
-        except ToolFault as fault:
-            self.end("environment_error", "".join(traceback.format_exception(fault)))
-            return ToolResult("Error: the tool failed.", "tool_error")
         except ServerError as error:
             self._end_by_server(error)
+            return ToolResult("Error: the tool failed.", "tool_error")
+        except UsageError:  # a schema that cannot be used
+            raise
+        except RAISED as error:  # a ToolFault, or a bug of a hazard
+            self.end("environment_error", traceback_of(error))
             return ToolResult("Error: the tool failed.", "tool_error")
         if call.id in self._incoming.mended:
             result = result._replace(record={**(result.record or {}), "mended_text": True})

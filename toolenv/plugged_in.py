@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import traceback
 from collections.abc import Iterable
 from types import ModuleType
@@ -29,6 +30,18 @@ def plugged_in(kind: str, module_name: str, attribute: str, known: Iterable[str]
         public = [name for name in vars(module) if not name.startswith("_")]
         raise UnknownNameError("attribute", attribute, public, where=f"module {module_name}")
     return getattr(module, attribute)
+
+
+def place_of(thing: Any) -> str:
+    """Where a suite is found by the command line: ``module:attribute``, or its name if it needs no place."""
+    module = sys.modules.get(type(thing).__module__)
+    same = (type(thing), thing.name)  # a copy with other settings, too
+    own = [
+        name
+        for name, value in (vars(module).items() if module else ())
+        if (type(value), getattr(value, "name", "")) == same
+    ]
+    return f"{type(thing).__module__}:{own[0]}" if own else str(thing.name)
 
 
 def imported(kind: str, name: str, known: Iterable[str] = ()) -> ModuleType:

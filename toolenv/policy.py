@@ -20,9 +20,17 @@ PolicyFunction: TypeAlias = Callable[[Observation], Action]
 Answer: TypeAlias = tuple[Action, Any]
 """A decision, and the memory for the next one."""
 
-Raised: TypeAlias = Exception | SystemExit
-RAISED = (Exception, SystemExit)
+Raised: TypeAlias = Exception | SystemExit | GeneratorExit
 """What a policy's code may raise in place of a decision: ``sys.exit`` in it ends its episode, not the run."""
+
+
+def raised(error: Raised) -> Exception | SystemExit:
+    """What a policy raised, as its episode is told: a ``GeneratorExit`` would pass there for its own end."""
+    if not isinstance(error, GeneratorExit):
+        return error
+    told = RuntimeError("the policy raised GeneratorExit")
+    told.__cause__ = error
+    return told
 
 
 @runtime_checkable
@@ -186,6 +194,9 @@ def preflight_ledger(of: object) -> Ledger:
     check = getattr(of, "preflight", None)
     if callable(by_role):
         costs: Mapping[str, Any] = by_role()
+        if not isinstance(costs, Mapping):
+            told = f"preflight_by_role returned {shown(costs)}, expected a mapping of roles to Usage"
+            raise UsageError(f"preflight of {getattr(of, 'name', type(of).__name__)!r}: {told}")
     else:
         costs = {AGENT: check() if callable(check) else None}
     for cost in costs.values():

@@ -16,7 +16,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Set
 from typing import Any
 
-from toolenv.errors import ToolFault, UsageError
+from toolenv.errors import RAISED, ToolFault, UsageError, words_of
 from toolenv.json_values import MAX_DEPTH, mend_surrogates
 
 EMPTY_RESULT = "(the tool returned an empty text)"
@@ -66,7 +66,10 @@ def render(value: Any) -> str:
             shows only its address, or one whose conversion fails.
     """
     if type(value) is int:
-        return str(value)
+        try:
+            return str(value)
+        except ValueError:
+            return str(_integer(value))
     if isinstance(value, str):
         return mend_surrogates(str.__str__(value)) or EMPTY_RESULT
     try:
@@ -110,8 +113,9 @@ def _plain_or_fault(value: Any) -> Any:
         return _plain(value, ())
     except ToolFault:
         raise
-    except Exception as error:
-        raise ToolFault(f"a tool returned a {foreign_type(value)} that cannot be shown: {error!r}") from error
+    except RAISED as error:
+        told = words_of(error)
+        raise ToolFault(f"a tool returned a {foreign_type(value)} that cannot be shown: {told}") from error
 
 
 def _plain(value: Any, trail: tuple[int, ...]) -> Any:

@@ -14,11 +14,14 @@ from toolenv.deliberation import conclude, deliberation, opening
 from toolenv.env import ToolEnv
 from toolenv.episode import Episode, RoleTokens
 from toolenv.errors import (
+    RAISED,
     ContextWindowError,
     DeadlineError,
     ReplayError,
     ServerError,
+    ToolFault,
     UsageError,
+    traceback_of,
 )
 from toolenv.facts.exposure import exposure
 from toolenv.facts.reaction import reaction
@@ -27,7 +30,7 @@ from toolenv.facts.task_facts import task_facts
 from toolenv.judge import Verdict
 from toolenv.ledger import AGENT
 from toolenv.pickling import quickly_pickled
-from toolenv.policy import RAISED, Answer, Ask, Policy, PolicyFunction, Raised, as_policy
+from toolenv.policy import Answer, Ask, Policy, PolicyFunction, Raised, as_policy
 from toolenv.task import Task
 from toolenv.trace import Ending, Trace
 from toolenv.trouble import Trouble, trouble_of
@@ -92,7 +95,7 @@ def play(
     info: dict[str, Any] = {}
     try:
         observation, _ = env.reset(seed=seed, options=None if task_id is None else {"task_id": task_id})
-    except (ServerError, ReplayError) as error:  # of what comes before the first decision
+    except (ServerError, ReplayError, ToolFault) as error:  # of what comes before the first decision
         info = _abort(tool_env, error)
     begun, memory, giver = False, None, f"policy {policy.name!r}"
     while "verdict" not in info:
@@ -102,7 +105,7 @@ def play(
             if out_of_time():
                 raise DeadlineError("the episode ran out of time")
             action, memory = yield from deliberation(policy, observation, memory)
-        except (KeyboardInterrupt, UsageError):
+        except (KeyboardInterrupt, UsageError, GeneratorExit):  # the last: nobody wants the episode any more
             raise
         except RAISED as error:
             info = _abort(tool_env, error)
@@ -125,6 +128,8 @@ def _abort(env: ToolEnv, error: Raised) -> dict[str, Any]:
         ReplayError: "environment_error",
         ContextWindowError: "context_window",
     }
+    if isinstance(error, ToolFault):  # there is no world, or nothing that a simulated user says
+        return env.abort("environment_error", traceback_of(error))
     for kind, ending in endings.items():
         if isinstance(error, kind):
             return env.abort(ending, str(error), getattr(error, "usage", None), _trouble(error, ending))

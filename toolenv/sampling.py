@@ -43,11 +43,14 @@ def sample_text(rng: numpy.random.Generator) -> str:
     return " ".join(_WORDS[index] for index in rng.integers(0, len(_WORDS), size=int(rng.integers(1, 5))))
 
 
-def sample_value(schema: Mapping[str, Any], rng: numpy.random.Generator, depth: int = 0) -> Any:
+def sample_value(schema: Mapping[str, Any] | bool, rng: numpy.random.Generator, depth: int = 0) -> Any:
     """A random value that fits a JSON Schema of the kind tools have.
 
-    Required properties are always given, the others in half of the cases.
+    Required properties are always given, the others in half of the cases, and those of the schema ``false``
+    never: no value fits it.
     """
+    if isinstance(schema, bool):
+        schema = {}
     if "enum" in schema:
         return schema["enum"][int(rng.integers(0, len(schema["enum"])))]
     if "const" in schema:
@@ -69,11 +72,13 @@ def _sample_object(schema: Mapping[str, Any], rng: numpy.random.Generator, depth
     return {
         name: sample_value(inner, rng, depth + 1)
         for name, inner in schema.get("properties", {}).items()
-        if name in required or (depth < 3 and rng.integers(0, 2))
+        if inner is not False and (name in required or (depth < 3 and rng.integers(0, 2)))
     }
 
 
 def _sample_array(schema: Mapping[str, Any], rng: numpy.random.Generator, depth: int) -> list[Any]:
+    if schema.get("items") is False:
+        return []
     low = int(schema.get("minItems", 1 if depth < 3 else 0))
     length = int(rng.integers(low, max(low, int(schema.get("maxItems", low + 2))) + 1))
     return [sample_value(schema.get("items", {}), rng, depth + 1) for _ in range(length)]

@@ -5,9 +5,15 @@ from __future__ import annotations
 import json
 import re
 
-from toolenv.types import ChatMessage, Observation
+from toolenv.read_only import thawed
+from toolenv.rendering import cut
+from toolenv.types import ChatMessage, Observation, ToolSpec
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+MAX_DESCRIPTION = 2_000
+MAX_SCHEMA = 8_000
+"""Characters of one tool's schema; the longest of the suites' clean ids has 5,894."""
 
 
 def printable(text: str) -> str:
@@ -35,8 +41,28 @@ def render_message(message: ChatMessage) -> str:
     return "\n".join(lines)
 
 
-def render_conversation(observation: Observation) -> str:
-    """The whole observation: messages, then the tools offered and the decisions left."""
-    tools = ", ".join(tool.wire_name or tool.name for tool in observation.tools) or "none"
-    footer = f"[tools] {_name(tools)}\n[turns left] {observation.turns_left}"
+def render_tool(tool: ToolSpec) -> str:
+    """A tool on one line, ``NAME: DESCRIPTION SCHEMA``: all that is needed to call it.
+
+    The schema is JSON. A description is cut at :data:`MAX_DESCRIPTION` characters, a schema, which is then no
+    JSON any more, at :data:`MAX_SCHEMA`.
+    """
+    schema = json.dumps(thawed(tool.parameters), ensure_ascii=False)
+    parts = (cut(tool.description, MAX_DESCRIPTION), cut(schema, MAX_SCHEMA))
+    return f"{_name(tool.wire_name or tool.name)}: {_name(' '.join(filter(None, parts)))}"
+
+
+def render_conversation(observation: Observation, *, schemas: bool = False) -> str:
+    """The whole observation: messages, then the tools offered and the decisions left.
+
+    Args:
+        observation: what to show.
+        schemas: whether each tool has a line with its description and its schema, see :func:`render_tool`;
+            otherwise there are names alone.
+    """
+    if schemas and observation.tools:
+        tools = "".join(f"\n    {render_tool(tool)}" for tool in observation.tools)
+    else:
+        tools = " " + _name(", ".join(tool.wire_name or tool.name for tool in observation.tools) or "none")
+    footer = f"[tools]{tools}\n[turns left] {observation.turns_left}"
     return "\n".join([*(render_message(message) for message in observation.messages), footer])

@@ -22,7 +22,7 @@ Counts: TypeAlias = tuple[tuple[str, int], ...]
 TROUBLES: Mapping[str, str] = MappingProxyType(
     {
         "agent/exception": "the policy raised an exception",
-        "environment/tool": "a tool has a bug",
+        "environment/tool": "a tool, or the world behind it, has a bug",
         "environment/user": "a simulated user has a bug",
         "environment/grader": "the judgement raised an exception",
         "environment/replay": "a recorded episode does not repeat",
@@ -32,11 +32,11 @@ TROUBLES: Mapping[str, str] = MappingProxyType(
         "server/timeout": "no whole reply in the time given",
         "server/rate_limit": "HTTP 429: too many requests or tokens",
         "server/overloaded": "HTTP 503 or 529: too busy",
-        "server/internal_error": "another HTTP 5xx, or 409",
+        "server/internal_error": "another HTTP 5xx, 409 or 425",
         "server/bad_request": "another HTTP 4xx: the request was refused",
         "server/refused_tools": "HTTP 4xx that speaks of tools",
         "server/unknown_model": "it does not have the model",
-        "server/not_found": "HTTP 404: nothing is served there",
+        "server/not_found": "HTTP 404, or 3xx: nothing is served there",
         "server/auth": "HTTP 401 or 403: the key was refused",
         "server/quota": "the account is exhausted",
         "server/no_message": "HTTP 200 without a message",

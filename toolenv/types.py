@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from toolenv.errors import SchemaError
 from toolenv.pickling import quickly_pickled
 from toolenv.read_only import frozen, thawed
 
@@ -35,6 +36,9 @@ class ToolSpec:
             every episode and agent is shown the same one; :meth:`to_openai` gives a copy.
         wire_name: ``[a-zA-Z0-9_-]{1,64}``, unique within its pool; :func:`toolenv.names.with_wire_names`
             assigns it. Equal to ``name`` where that is already legal.
+
+    Raises:
+        SchemaError: ``parameters`` is no mapping.
     """
 
     name: str
@@ -43,6 +47,9 @@ class ToolSpec:
     wire_name: str = ""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.parameters, Mapping):
+            told = f"parameters is {self.parameters!r:.80}, expected a JSON Schema object (a dict)"
+            raise SchemaError(f"tool {self.name!r:.80}: {told}")
         object.__setattr__(self, "parameters", frozen(self.parameters))
 
     def to_openai(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from toolenv.env import ToolEnv
+from toolenv.errors import ToolFault
 from toolenv.hazards import exposure, hint
 from toolenv.hazards.manifest import as_shipped
 from toolenv.kernel.protocol import Slot, shown_tools
@@ -73,7 +74,11 @@ def validate_source(source: TaskSource, oracle: Policy, noop: Policy) -> Iterato
             task = source.get(task_id, seed)
             problems += _check_oracle(env, oracle, task, seed)
             problems += _check_noop(env, noop, task, seed)
-            problems += _check_leaks(env, source, task, seed)
+            try:
+                problems += _check_leaks(env, source, task, seed)
+            except ToolFault as fault:  # there is no world
+                problems.append(Finding(task.id, "oracle", str(fault)))
+                continue
             if task_id in source.hazards and task.label == "feasible":
                 problems += _check_hazard(env, source, oracle, task, seed)
         yield task, problems

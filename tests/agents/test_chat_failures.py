@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,7 +61,7 @@ class Run:
 # -- what is tried again ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 529])
 def test_a_busy_or_broken_server_is_asked_again(status: int) -> None:
     run = Run(error(status, "try later"), FINE)
     assert run.action == Message("hi")
@@ -101,7 +102,6 @@ def test_one_attempt_means_one_request() -> None:
     ("headers", "wait"),
     [
         ({"Retry-After": "7"}, 7.0),
-        ({"Retry-After": "0"}, 0.0),
         ({"retry-after-ms": "250", "Retry-After": "7"}, 0.25),
         ({"retry-after-ms": "soon", "Retry-After": "7"}, 7.0),
         ({"Retry-After": "86400"}, 600.0),
@@ -112,8 +112,8 @@ def test_the_server_says_how_long_to_wait(headers: dict[str, str], wait: float) 
     assert wait <= waited <= 1.1 * wait, "at least that long, and clients come back one after the other"
 
 
-@pytest.mark.parametrize("nonsense", ["-1", "nan", "soon"])
-def test_a_wait_that_cannot_be_read_is_our_own(nonsense: str) -> None:
+@pytest.mark.parametrize("nonsense", ["-1", "nan", "soon", "0", "Wed, 21 Oct 2015 07:28:00 GMT"])
+def test_a_wait_that_cannot_be_read_or_is_over_is_our_own(nonsense: str) -> None:
     (waited,) = Run(error(429, "slow down", headers={"Retry-After": nonsense}), FINE).sleeps
     assert 0.5 <= waited <= 1.0
 
@@ -251,6 +251,20 @@ OVERFLOWS = [
     error(400, "prompt is too long: 213462 tokens > 200000 maximum"),
     error(400, "The input token count (1196265) exceeds the maximum number of tokens allowed (1048575)."),
     error(400, "The input (70000 tokens) is longer than the model's context length (32768 tokens)."),
+    # vLLM's, of several versions.
+    error(
+        400,
+        "You passed 9000 input tokens and requested 4096 output tokens. However, the model's context length"
+        " is only 8192 tokens, resulting in a maximum input length of 4096 tokens. Please reduce the length",
+    ),
+    error(400, "The decoder prompt (length 9000) is longer than the maximum model length of 8192."),
+    error(
+        400,
+        "The decoder prompt (length 2048) plus the number of requested output tokens (at least 1) is longer"
+        " than the maximum model length of 2048.",
+    ),
+    error(400, "Input length 9000 exceeds the maximum allowed length 8192"),
+    error(400, "Range of input length should be [1, 30720]"),
     error(413, "Input is too long for requested model."),
     error(422, "`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 and 512"),
     error(500, "the request exceeds the available context size. try increasing the context size"),
@@ -284,6 +298,7 @@ def test_field_074_the_tokens_before_an_overflow_are_kept() -> None:
         ),
         error(400, "'temperature' must be less than or equal to 2"),
         error(400, "Invalid 'tools[0].function.name': string too long. Expected maximum length 64"),
+        error(400, "tools[0].function.description exceeds the maximum length of 1024"),
     ],
 )
 def test_field_074_other_limits_are_no_overflow(other: Answer) -> None:
@@ -294,3 +309,27 @@ def test_a_giant_error_page_is_quoted_in_part() -> None:
     run = Run(raw("x" * 1_000_000, 400))
     assert run.error is not None
     assert len(str(run.error)) < 3_000
+
+
+def test_a_word_about_something_else_is_not_about_the_model() -> None:
+    assert trouble_of(error(400, f"Invalid value for {MODEL}: temperature")) == "server/bad_request"
+    assert trouble_of(error(400, f"Invalid model: {MODEL}")) == "server/unknown_model"
+
+
+def test_a_server_that_sends_elsewhere_is_told_with_the_address() -> None:
+    run = Run(raw("", 307, {"Location": "https://x.example/v1/chat"}))
+    assert run.requests == 1
+    assert "it sends elsewhere, to 'https://x.example/v1/chat'" in str(run.error)
+    assert trouble_of(raw("", 302)) == "server/not_found"
+
+
+def test_an_endless_number_beside_a_reply_does_not_spoil_it() -> None:
+    body = as_json({"choices": [{"message": {"role": "assistant", "content": "hi"}}], "created": 1})
+    long = replace(body, body=body.body.replace(b'"created": 1', b'"created": ' + b"9" * 5000))
+    assert Run(long).error is None
+
+
+def trouble_of(answer: Answer) -> str:
+    error = Run(answer, attempts=1).error
+    assert isinstance(error, ServerError)
+    return error.trouble

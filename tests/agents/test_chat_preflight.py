@@ -8,13 +8,24 @@ from typing import Any
 import pytest
 
 from tests.support.clock import FakeClock
-from tests.support.fake_server import HANG, MODEL, Answer, FakeServer, Script, as_json, completion, error, raw
+from tests.support.fake_server import (
+    HANG,
+    MODEL,
+    Answer,
+    FakeServer,
+    Script,
+    as_json,
+    completion,
+    error,
+    in_order,
+    raw,
+)
 from toolenv.agents import preflight as preflight_module
 from toolenv.agents.chat import ChatPolicy
 from toolenv.agents.settings import ChatSettings
 from toolenv.errors import PreflightError
 from toolenv.model_server import ChatServer
-from toolenv.types import Usage
+from toolenv.types import ChatMessage, Message, Observation, Usage
 
 FINE = completion("ready")
 
@@ -243,5 +254,19 @@ def test_a_run_after_the_preflight_waits_as_it_was_told() -> None:
     policy = ChatPolicy(ChatSettings(model=MODEL, base_url="http://127.0.0.1:9/v1"))
     assert policy._server.hurried(60.0).timeout == 60.0
     assert policy._server.hurried(60.0).url == policy._server.url
+    assert policy._server.hurried(60.0).endpoint is policy._server.endpoint
     assert policy._server.timeout == 600.0
     policy.close()
+
+
+def test_what_the_preflight_learnt_of_a_server_counts_in_the_run() -> None:
+    """It has answered under the name it was asked for: a reply under another one is somebody else's."""
+    script = in_order(FINE, completion("not yours", model="another-model"), FINE)
+    with FakeServer(script) as server:
+        settings = ChatSettings(model=MODEL, base_url=server.base_url)
+        policy = ChatPolicy(settings, clock=FakeClock().clock)
+        policy.preflight()
+        action, _ = policy.act(Observation((ChatMessage("user", "Hi."),), (), 5), None)
+        policy.close()
+        assert len(server.requests) == 3
+    assert action == Message("ready")

@@ -224,6 +224,21 @@ def test_the_degree_of_reasoning_reaches_the_template(effort: Any) -> None:
     assert shown.startswith(f"Reasoning: {effort or 'medium'}\n\n")
 
 
+@pytest.mark.parametrize(
+    ("opens", "closes"),
+    [("<|START_THINKING|>", "<|END_THINKING|>"), ("<|channel>thought\\n", "<channel|>")],
+)
+def test_thoughts_of_cohere_and_gemma_that_the_template_opens_are_reasoning(opens: str, closes: str) -> None:
+    template = QWEN.replace("{{- '<think>\\n' -}}", f"{{{{- '{opens}' -}}}}")
+    dialect = spoken(template, enable_thinking=True)
+    action, reasoning = reply(dialect, f"STOP: perhaps?{closes}It is sunny.")
+    assert isinstance(action, Message)
+    assert (action.text, reasoning) == ("It is sunny.", "STOP: perhaps?")
+    cut_off, reasoning = reply(dialect, "STOP: perhaps?")
+    assert isinstance(cut_off, Message)
+    assert (cut_off.text, reasoning) == ("", "STOP: perhaps?")
+
+
 def test_reasoning_is_kept_apart_and_decides_nothing() -> None:
     dialect = spoken(QWEN, enable_thinking=True)
     action, reasoning = reply(dialect, "STOP: perhaps?\n</think>\n\nIt is sunny.")

@@ -265,6 +265,21 @@ GIANTS = {
     "end signs": "</s>" * 400_000,
     "reasoning": "<think>" * 200_000,
     "signals": "> STOP: x\n" * 100_000,
+    "Gemma": "<start_function_call>" * 50_000,
+    "Gemma's keys": "<start_function_call>call:ls{" + "a:1," * 100_000,
+    "Gemma's texts": "<start_function_call>call:ls{" + "a:<escape>x<escape>," * 80_000 + "a:<escape>",
+    "Gemma's spaces": "<start_function_call>" + " " * 1_000_000,
+    "Gemma's bare text": "<|tool_call>call:ls{a:" + "x " * 700_000,
+    "Gemma's thoughts": "<|channel>thought\n" * 80_000,
+    "Gemma's calls": "<start_function_call>call:ls{}" * 50_000,
+    "quoted calls": "'<start_function_call>\"<tool_call>" * 30_000 + "</tool_call>",
+    "Step-3": "<｜tool_call_begin｜>function<｜tool_sep｜>" * 40_000,
+    "Step-3's elements": "<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name='ls'>" * 20_000,
+    "names alone": "<tool_call>zap</tool_call>" * 50_000,
+    "a long name": "<tool_call>" + "z" * 1_000_000 + "</tool_call>",
+    "analysis to": "<|channel|>analysis to=" * 60_000,
+    "actions": "<|START_ACTION|>" * 80_000,
+    "actions in lists": "<|START_ACTION|>" + '[{"tool_name": ' * 80_000,
 }
 
 

@@ -53,7 +53,7 @@ def test_field_001_a_call_that_cannot_be_parsed_is_malformed() -> None:
         '<tool_call>{"name": "get_balance", "arguments": ["A1"]}</tool_call>',
         '<tool_call>{"arguments": {"account": "A1"}}</tool_call>',
         '<tool_call>{"name": "ls", "arguments": {"x": NaN}}</tool_call>',
-        '<tool_call>{"name": "ls", "arguments": {}}</tool_call><tool_call>oops</tool_call>',
+        '<tool_call>{"name": "ls", "arguments": {}}</tool_call><tool_call>oops!</tool_call>',
         "<tool_call></tool_call>",
         "<tool_call>[]</tool_call>",
         "<function=get_balance><parameter=account>A1</parameter>",

@@ -183,6 +183,11 @@ def test_bad_keywords_are_named(keywords: dict[str, object], problem: str) -> No
     ("location", "problem"),
     [
         ("workflows", "unknown suite 'workflows'; did you mean 'Workflows'"),
+        (
+            "Library",
+            "known: APIBank, .*Workflows \\(one of your own is MODULE:ATTRIBUTE, e.g. library_suite:SUITE",
+        ),
+        ("tests.support.depot:Depots", "did you mean 'tests.support.depot:SUITE'"),
         ("no_such_module:SUITE", "unknown suite or module 'no_such_module'"),
         ("json:lods", "unknown attribute 'lods' in module json; did you mean 'loads'"),
         ("json:loads", "json:loads is no suite: it is function"),

@@ -385,3 +385,41 @@ def test_running_out_of_decisions_is_no_success_even_after_the_right_call() -> N
 def test_reset_options_that_are_no_dict_are_refused(options: Any) -> None:
     with pytest.raises(UsageError, match=r"options=.*: give a dict such as"):
         env().reset(options=options)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"task_id": ["pay-7"]}, r"task_id is list \['pay-7'\]; give the id of one task"),
+        ({"task_id": None}, "task_id is NoneType None; give the id of one task"),
+        ({"trace": None}, r"trace is NoneType None; give a toolenv.Trace, such as Trace.from_json"),
+        ({"trace": {}}, r"trace is dict \{\}; give a toolenv.Trace, such as Trace.from_json"),
+        ({"trace": {}, "task_id": "pay-7"}, "give either task_id or trace"),
+        ({"tasks": "pay-7"}, "unknown reset option 'tasks'; did you mean 'task_id'"),
+        ([("task_id", "pay-7")], r"give a dict such as \{'task_id': …\}"),
+    ],
+    ids=["ids", "no id", "no trace", "empty trace", "both", "unknown", "list"],
+)
+def test_options_that_name_nothing_are_refused(options: Any, told: str) -> None:
+    made = ToolEnv(toy_source())
+    first, _ = made.reset(seed=3)
+    with pytest.raises(UsageError, match=told):
+        made.reset(options=options)
+    assert made.task.messages == first.messages  # the episode goes on, and the next one is the one it was
+    made.reset()
+    told_next = made.task.id
+    other = ToolEnv(toy_source())
+    other.reset(seed=3)
+    other.reset()
+    assert other.task.id == told_next
+
+
+def test_a_trace_out_of_a_run_is_given_as_a_trace() -> None:
+    made = ToolEnv(toy_source())
+    made.reset(seed=3, options={"task_id": "pay-7"})
+    made.step(Message("Done."))
+    record = json.loads(json.dumps({"trace": made.trace.to_json()}))
+    with pytest.raises(UsageError, match=r"Trace.from_json\(record\['trace'\]\)"):
+        made.reset(options={"trace": record["trace"]})
+    made.reset(options={"trace": Trace.from_json(record["trace"])})
+    assert made.trace == Trace.from_json(record["trace"])

@@ -26,6 +26,13 @@ from toolenv.errors import UnknownNameError, nearest
             ["an-id-that-is-long/Bench-clean"],
         ),
         ("ben", ["an-id-that-is-long/Bench-clean"], []),
+        ("nothere", ["noop", "random", "vote"], []),
+        ("foo", ["noop"], []),
+        ("tau", ["APIBank", "TauBench"], ["TauBench"]),
+        ("stable", ["StableToolBench", "vote"], ["StableToolBench"]),
+        ("drift", ["output-drift"], ["output-drift"]),
+        ("executor.seed", ["planner.seed", "seeds"], ["planner.seed"]),
+        ("km", ["mg", "kg", "hour"], ["mg", "kg"]),
     ],
 )
 def test_the_nearest_names(name: str, known: list[str], near: list[str]) -> None:

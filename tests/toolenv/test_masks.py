@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
+from tests.support.depot import DepotSuite
 from tests.support.toy import Toy
-from toolenv.errors import DataCorruptError
+from toolenv.agents.registry import make_agent
+from toolenv.errors import DataCorruptError, MasksMissingError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.hashed_json import sealed, write_json
-from toolenv.masks import manifest_for
+from toolenv.masks import manifest_for, unmasked
+from toolenv.recoverability.building import Policies, arm_tasks, manifests
 from toolenv.runner.exclusions import NO_MASK, exclusions
 from toolenv.source import make_source
 
@@ -119,3 +122,40 @@ def test_tasks_that_a_manifest_does_not_name_are_left_out_and_counted(tmp_path: 
     others = tuple(task.id for task in Toy().tasks("default") if task.id not in ("pay-7", "idle"))
     assert len(others) == 2
     assert found.excluded == {NO_MASK: others, "no tool is used": ("idle",)}
+
+
+class Unmasked(DepotSuite):
+    """A suite whose manifest file is not made yet; its tasks are those of ``Depot``."""
+
+    def masks(self, subset: str) -> MaskManifest:
+        return MaskManifest.read(Path("nowhere") / "masks.json")
+
+
+def test_what_needs_no_masks_does_without_the_file(tmp_path: Path) -> None:
+    every = list(DepotSuite().tasks("default"))
+    assert make_source(Unmasked()).task_ids == tuple(task.id for task in every)
+    path = tmp_path / "output-drift.json"
+    policies = Policies(
+        make_agent("oracle"),
+        make_agent("recovery:naive"),
+        (make_agent("recovery:trusting"), make_agent("recovery")),
+    )
+    manifests(DepotSuite(), "none", "by test", arm_tasks(DepotSuite(), every, policies), 1)[
+        "output-drift"
+    ].write(path)
+    armed = make_source(Unmasked(), "output-drift", hazards=path)
+    assert (armed.task_ids, armed.data) == (tuple(task.id for task in every), "none")
+
+
+@pytest.mark.parametrize("condition", ["infeasible", "mixed"])
+def test_what_needs_masks_is_refused_without_the_file(condition: str) -> None:
+    with pytest.raises(
+        MasksMissingError, match=r"nowhere.masks\.json, which Depot-infeasible and Depot-mixed"
+    ):
+        make_source(Unmasked(), condition)
+
+
+def test_runs_without_masks_are_of_one_version_as_long_as_the_tasks_are() -> None:
+    first, again = (make_source(Unmasked()).manifest_hash for _ in range(2))
+    assert first == again == unmasked(Unmasked(), "default").hash
+    assert first != make_source(DepotSuite()).manifest_hash

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy
 import pytest
 
 from tests.support.toy import Toy, toy_source
@@ -109,3 +110,13 @@ def test_kernels_are_shared_by_episodes_but_not_between_labels() -> None:
     clean, masked = source.get("pay-7", 0), Toy().tasks("default")[0].masked(frozenset({"pay"}))
     assert source.kernel(masked) is source.kernel(masked)
     assert source.kernel(clean if not clean.mask else Toy().tasks("default")[0]) is not source.kernel(masked)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    source = toy_source("mixed", max_turns=numpy.int64(5), prior=numpy.float32(0.5))
+    assert (source.max_turns, source.prior) == (5, 0.5)
+    assert (type(source.max_turns), type(source.prior)) == (int, float)
+    assert toy_source("mixed", prior=numpy.int64(1)).prior == 1.0
+    for wrong in (numpy.int64(0), numpy.float32(2.0), numpy.bool_(True)):
+        with pytest.raises(UsageError, match="give a whole number of at least 1"):
+            toy_source(max_turns=wrong)

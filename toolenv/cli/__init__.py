@@ -12,8 +12,11 @@ from typing import Annotated
 
 import typer
 
+from toolenv.cli.told_values import NamingValues
+
 app = typer.Typer(
     name="toolenv",
+    cls=NamingValues,
     help="Find out whether tool-using agents know what they can't do.",
     no_args_is_help=True,
     add_completion=False,
@@ -47,12 +50,30 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one line on stderr and exit status 2."""
+    """Run the command line; an error of ours is one line on stderr and exit status 2.
+
+    So is stdout that takes nothing, whatever else went well.
+    """
+    from toolenv.cli.streams import LOST, mend_streams, tell
+
+    takes_output = mend_streams()
+    try:
+        _main()
+    except SystemExit as end:
+        if not takes_output and end.code in (None, 0):
+            tell(f"toolenv: {LOST}: stdout is closed")
+            sys.exit(2)
+        raise
+
+
+def _main() -> None:
+    from toolenv.cli.outside import telling_what_is_outside
     from toolenv.cli.stopped import Interrupted, ServerLost, Stopped, command_to_resume, terminated_by
+    from toolenv.cli.streams import OutputLost, drop_unwritten, tell
     from toolenv.errors import ToolEnvError
 
     try:
-        with _sigterm_taken():
+        with _sigterm_taken(), telling_what_is_outside():
             _run()
     except Interrupted as stop:
         _ignore_stopping()
@@ -66,7 +87,9 @@ def main() -> None:
         typer.echo(f"toolenv: {error}. Once that is mended, go on with: {command_to_resume()}", err=True)
         sys.exit(2)
     except ToolEnvError as error:
-        typer.echo(f"toolenv: {error}", err=True)
+        tell(f"toolenv: {error}")
+        if isinstance(error, OutputLost):
+            drop_unwritten()
         sys.exit(2)
     except KeyboardInterrupt as stop:
         sys.exit(TERMINATED if terminated_by(stop) else INTERRUPTED)
@@ -133,7 +156,10 @@ def _run() -> None:
 
 def _leave(status: int) -> None:
     """Exit without waiting for threads that wait for a server: nothing of theirs would be kept."""
+    from toolenv.cli.children import end_children
+
     _ignore_stopping()
+    end_children()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

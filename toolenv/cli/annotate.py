@@ -14,7 +14,9 @@ import envs_registry
 from toolenv.cli import app
 from toolenv.cli.env_ids import env_names, env_of
 from toolenv.cli.output import console
+from toolenv.cli.targets import check_targets
 from toolenv.errors import UsageError
+from toolenv.feasibility.annotation.answers import ADJUDICATION, annotators, answers_path
 from toolenv.feasibility.annotation.draw import Frame, draw
 from toolenv.feasibility.annotation.evidence import LabelEvidence, write_labels
 from toolenv.feasibility.annotation.sample import Sample
@@ -55,6 +57,7 @@ def sample(
 
     As many as Cochran's formula says, shared out over the suites in proportion.
     """
+    check_targets({"--out": out}, masks or ())
     drawn = draw(_frames(envs, subset, masks or []), seed, confidence, margin, share)
     drawn.write(out)
     for stratum in drawn.strata:
@@ -96,6 +99,8 @@ def score(
     Agreement is Cohen's κ and Gwet's AC1; precision has Wilson intervals.
     """
     samples = {file: Sample.read(file) for file in files}
+    answers = (answers_path(file, name) for file in files for name in (*annotators(file), ADJUDICATION))
+    check_targets({"--labels": labels}, (*files, *answers))
     verification = verify(_judged(samples, names or []))
     if labels is not None:
         write_labels(labels, _evidence(list(samples.values()), verification))

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolenv.agents.registry import make_agent
-from toolenv.cli.execute import Prepared, check_apart, execute_all, folder_name, prepare
+from toolenv.cli.execute import Prepared, agent_of, check_apart, execute_all, folder_name, prepare
 from toolenv.cli.rescore import check_unedited
 from toolenv.cli.stopped import naming
 from toolenv.errors import StoreError, UsageError
@@ -177,6 +176,6 @@ def _baseline(study: Study, arm: str, given: Path | None) -> Baseline:
 
 def _expected(config: RunConfig) -> dict[str, Any]:
     """What ``run.json`` of a baseline says."""
-    policy = make_agent(config.agent, config.agent_options)
+    policy = agent_of(config)
     jobs, manifests = plan(config)
     return make_header(config, policy, manifests, Counter(job.env for job in jobs), origins(config))

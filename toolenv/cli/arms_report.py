@@ -10,7 +10,7 @@ from toolenv.cli.output import console
 from toolenv.report.arms import ArmRun, ArmsReport, arm_of, build_arms
 from toolenv.report.arms_table import render_arms
 from toolenv.runner.arms import BASELINE
-from toolenv.runner.reading import find_runs, read_episodes, read_header
+from toolenv.runner.reading import find_runs, read_episodes, read_header, read_own_episodes
 
 
 def arms_of(folders: Iterable[Path]) -> ArmsReport:
@@ -22,7 +22,7 @@ def arms_of(folders: Iterable[Path]) -> ArmsReport:
     headers = {folder: read_header(folder) for folder in find_runs(list(folders))}
     studies = {one["baseline"]["config_hash"] for one in headers.values() if arm_of(one) != BASELINE}
     return build_arms(
-        ArmRun(header, list(read_episodes(folder)))
+        ArmRun(header, list(read_own_episodes(folder)))
         for folder, header in headers.items()
         if arm_of(header) != BASELINE or header.get("config_hash") in studies
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +14,10 @@ from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.certify import planner_of, show_records
 from toolenv.cli.data import store
-from toolenv.cli.execute import check_has_end
 from toolenv.cli.grouped import grouped
 from toolenv.cli.many_values import ManyValues
 from toolenv.cli.output import with_progress
+from toolenv.cli.targets import check_targets
 from toolenv.cli.task_options import Subset
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.feasibility.building import BuildSettings, assemble, build_tasks
@@ -30,6 +29,8 @@ from toolenv.feasibility.reference_masks import reference_masks
 from toolenv.feasibility.replaying import DEFAULT_REPLAYS
 from toolenv.feasibility.run_traces import read_runs, reference_traces, suite_options
 from toolenv.feasibility.successful_traces import Traces
+from toolenv.report.format import counted
+from toolenv.runner.endless import check_has_end
 from toolenv.source import chosen_subset, make_source
 from toolenv.suite import Suite, configured
 
@@ -105,7 +106,10 @@ class RuleOptions:
 @app.command(cls=ManyValues)
 @grouped
 def build(
-    suite: Annotated[str, typer.Argument(metavar="SUITE", help="The suite's name, e.g. BFCL.")],
+    suite: Annotated[
+        str,
+        typer.Argument(metavar="SUITE", help="The suite's name, e.g. BFCL; of one's own, MODULE:ATTRIBUTE."),
+    ],
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", dir_okay=False, help="The manifest to write.")
     ],
@@ -115,7 +119,7 @@ def build(
         bool,
         typer.Option(
             "--certified",
-            help="Decide each mask (toolenv certify); keep those that stand, and what is proven.",
+            help="Decide each mask (toolenv certify); keep those not refuted, and what is proven.",
         ),
     ] = False,
     subset: Subset = None,
@@ -127,7 +131,7 @@ def build(
     that the successful traces of several agents share.
     """
     settings = rule.settings()
-    _check_writable(out)
+    check_targets({"--out": out}, traces.foreign or ())
     found = envs_registry.get_suite(suite)
     data = store().source(found.data).manifest_hash if found.data else "none"
     manifest = traces.manifest(found, chosen_subset(found, subset), data, settings)
@@ -140,21 +144,12 @@ def build(
 def _certified(suite: Suite, manifest: MaskManifest) -> MaskManifest:
     """The masks that stand, with what is proven of each."""
     suite, count = configured(suite, manifest.built.get("suite_options", {})), len(manifest.masks)
+    planner = planner_of(suite)
     left, certificates = settled(
-        suite, planner_of(suite), manifest, lambda records: with_progress(records, count, "certify")
+        suite, planner, manifest, lambda records: with_progress(records, count, "certify")
     )
-    show_records(certificates.tasks.values(), f"{manifest.suite}, subset {manifest.subset}")
+    show_records(certificates.tasks.values(), f"{manifest.suite}, subset {manifest.subset}", planner)
     return left
-
-
-def _check_writable(out: Path) -> None:
-    """Find out before long work whether the manifest can be written."""
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"--out {out} cannot be written: {error.strerror or error}") from error
-    if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise UsageError(f"--out {out} cannot be written: no permission")
 
 
 def _rule(criterion: str, agents: int | None) -> Rule:
@@ -190,8 +185,8 @@ def _check_agents(traces: Traces, settings: BuildSettings) -> None:
     if settings.rule.criterion == "at-least-k" and len(traces.agents) < needed:
         names = ", ".join(sorted(traces.agents)) or "none"
         raise UsageError(
-            f"the traces are of {len(traces.agents)} agents ({names}), and {needed} have to have solved "
-            "a task; give more runs, or a smaller --agents"
+            f"--agents {needed}: so many agents have to have solved a task, and the traces are of "
+            f"{counted(len(traces.agents), 'agent')} ({names}); give runs of more, or a smaller --agents"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -18,6 +18,7 @@ from toolenv.cli import app
 from toolenv.cli.env_ids import OneEnv, env_name, env_of
 from toolenv.cli.grouped import grouped
 from toolenv.cli.output import console, with_progress
+from toolenv.cli.targets import check_targets
 from toolenv.cli.task_options import Subset, Tasks
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.feasibility.annotation.evidence import write_labels
@@ -40,6 +41,14 @@ from toolenv.task import Task
 
 SHOWN = 20
 """How many problems are listed."""
+
+NO_PLANNER = "nothing tried: the suite brings no planning.py"
+
+UNPROVED = (
+    "proved: 0 of {} tasks. Nothing was tried, since the suite's package has no planning.py (and claims.py, "
+    "which proofs are checked by; docs/certificates.md, For a suite of one's own). “assumed” says only that "
+    "no remaining tool reads like a masked one."
+)
 
 HOW_CHARACTERS = 300
 """How much of a reason the table shows."""
@@ -137,6 +146,11 @@ class FileOptions:
         ),
     ] = None
 
+    @property
+    def targets(self) -> dict[str, Path | None]:
+        """The files asked for, by option."""
+        return {"--out": self.out, "--repaired": self.repair, "--labels": self.labels}
+
     def write(self, chosen: Chosen, certificates: Certificates) -> None:
         """Write the files asked for, and say so."""
         if self.out is not None:
@@ -147,7 +161,8 @@ class FileOptions:
             left = repaired(chosen.manifest, certificates)
             left.write(self.repair)
             evidence = standing_labels(left, certificates)
-            typer.echo(f"{self.repair}: masks that stand")
+            proved = proved_of(certificates.tasks.values())
+            typer.echo(f"{self.repair}: {len(left.masks):,} masks that are not refuted, {proved:,} proved")
         if self.labels is not None:
             write_labels(self.labels, {chosen.suite.name: evidence})
             typer.echo(f"{self.labels}: what is proven of {len(evidence.status)} labels")
@@ -171,6 +186,7 @@ def certify(
 
     Exit status 1 if a certificate does not pass the check.
     """
+    check_targets(files.targets, (which.masks, check))
     chosen = which.choose(env)
     if check is not None:
         if which.tasks is not None or which.limit is not None:
@@ -182,7 +198,7 @@ def certify(
         _show_check(chosen, certificates)
         return
     certificates = effort.certify(chosen)
-    show_records(certificates.tasks.values(), env_name(env))
+    show_records(certificates.tasks.values(), env_name(env), chosen.planner)
     files.write(chosen, certificates)
     _show_check(chosen, certificates)
 
@@ -212,18 +228,31 @@ def planner_of(suite: Suite) -> Planner | None:
     return planner
 
 
-def show_records(records: Iterable[TaskRecord], title: str) -> None:
-    """Print how many tasks came out how."""
-    counted = Counter(line for record in records for line in _lines(record))
+def proved_of(records: Iterable[TaskRecord]) -> int:
+    """How many tasks are proved infeasible under the mask that is left."""
+    return sum(record.status in ("certified", "repaired") for record in records)
+
+
+def show_records(records: Collection[TaskRecord], title: str, planner: Planner | None) -> None:
+    """Print how many tasks came out how, and why nothing is proved where no search could run.
+
+    Args:
+        records: of the tasks.
+        title: of the table.
+        planner: the suite's.
+    """
+    counted = Counter(line for record in records for line in _lines(record, planner))
     table = plain_table(title)
     for heading in ("status", "how", "tasks"):
         table.add_column(heading, justify="right" if heading == "tasks" else "left")
     for (status, how), count in sorted(counted.items()):
         table.add_row(status, Text(safe_line(how, HOW_CHARACTERS)), f"{count:,}")
     console().print(table)
+    if planner is None and records:
+        typer.echo(UNPROVED.format(len(records)))
 
 
-def _lines(record: TaskRecord) -> list[tuple[str, str]]:
+def _lines(record: TaskRecord, planner: Planner | None) -> list[tuple[str, str]]:
     """The table's rows that a task counts in; a refuted one counts as such, and as what became of it."""
     found = []
     first, standing = record.certificates[0], standing_of(record)
@@ -234,15 +263,22 @@ def _lines(record: TaskRecord) -> list[tuple[str, str]]:
     elif standing is not None and standing.claim is not None:
         found.append((record.status, f"by {standing.claim.kind}, against the {standing.criterion}"))
     else:
-        no_world = first.bound.startswith(NO_WORLD)
-        found.append((record.status, NO_WORLD if no_world else "within the bound"))
+        untried = NO_WORLD if planner else NO_PLANNER
+        found.append((record.status, untried if first.bound.startswith(NO_WORLD) else "within the bound"))
     return found
 
 
 def _show_check(chosen: Chosen, certificates: Certificates) -> None:
     found = list(check_file(certificates, chosen.suite, chosen.rules, chosen.manifest))
     wrong = [(task_id, problem) for task_id, problem in found if problem]
-    typer.echo(f"checked: {len(found) - len(wrong)} of {len(found)} tasks good")
+    good = f"{len(found) - len(wrong)} of {len(found)}"
+    decided = any(
+        one.answer != "unknown" for record in certificates.tasks.values() for one in record.certificates
+    )
+    if decided or not found:
+        typer.echo(f"checked: {good} tasks good")
+    else:
+        typer.echo(f"checked: {good} records well-formed; 0 of {len(found)} tasks proved or refuted")
     for task_id, problem in wrong[:SHOWN]:
         typer.echo(f"  {task_id}: {problem}")
     if wrong:

@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from toolenv.cli import app
-from toolenv.cli.output import console, run_of
+from toolenv.cli.output import console
 from toolenv.report.compare import compare_runs, comparisons_to_json, render_comparisons
+from toolenv.report.folders import run_of
 from toolenv.runner.reading import find_runs
 
 
@@ -24,7 +25,7 @@ def compare(
 
     Episodes are paired by task and trial. For every metric that both have: each side's value over the
     pairs, the difference with its paired 95% interval, and for rates McNemar's exact p. What has no partner
-    is counted.
+    is counted. Where both have clean and infeasible tasks of a suite, the two are compared together, too.
     """
     rows = compare_runs(map(run_of, find_runs([first])), map(run_of, find_runs([second])))
     if as_json:

@@ -63,7 +63,7 @@ class ConductOptions:
         return Conduct(
             retries=self.retries,
             deadline=self.deadline,
-            cache=self.cache,
+            cache=self.cache and self.cache.absolute(),
             limits=Limits(self.per_minute, self.in_flight),
             backoff=None if self.backoff is None else Backoff(self.backoff),
             prices=parse_prices(self.price or ()),

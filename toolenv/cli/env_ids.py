@@ -103,18 +103,30 @@ def suite_name(name: str) -> str:
 def _matched(text: str) -> Sequence[str]:
     text = text.removeprefix("toolenv:")
     front = _front(text)
-    if front:
-        imported("suite", front.removesuffix(":"), envs_registry.suites())
+    own = _brought(front.removesuffix(":")) if front else ()
     plain = text.removeprefix(front)
     if not any(sign in plain for sign in _SIGNS):
         envs_registry.parse_env_id(text)
         return [text]
-    known = envs_registry.registered_ids() if front else envs_registry.env_ids()
-    found = [front + name for name in known if fnmatchcase(name, plain)]
+    found = [front + name for name in (own if front else envs_registry.env_ids()) if fnmatchcase(name, plain)]
     if not found:
-        patterns = (envs_registry.env_id(suite, "*") for suite in envs_registry.suites())
-        raise UnknownNameError("environment id", text, [*patterns, *known])
+        patterns = [envs_registry.env_id(suite, "*") for suite in envs_registry.suites()]
+        raise envs_registry.unknown_id(text, own, patterns)
     return found
+
+
+_BROUGHT: dict[str, tuple[str, ...]] = {}
+"""The ids that the import of a module registered."""
+
+
+def _brought(module: str) -> tuple[str, ...]:
+    """The ids that a module registers, which is imported; of one imported before by others, all there are."""
+    before = set(envs_registry.own_ids())
+    imported("suite", module, envs_registry.suites())
+    new = tuple(name for name in envs_registry.own_ids() if name not in before)
+    if new:
+        _BROUGHT[module] = new
+    return _BROUGHT.get(module, envs_registry.own_ids())
 
 
 def _front(text: str) -> str:

@@ -71,9 +71,7 @@ def _table(rows: Iterable[Mapping[str, Any]]) -> Table:
 def _notes(rows: Sequence[Mapping[str, Any]], whole: bool) -> Iterator[str]:
     """What the columns are, which data is absent, and which tasks are left out, with reasons if ``whole``."""
     yield LEGEND
-    absent = (row for row in rows if not row["tasks"])
-    for suite, why in dict.fromkeys((_suite(row["id"]), row["data"]) for row in absent):
-        yield f"{suite} is {ABSENT}: {why}"
+    yield from _absences(rows)
     lines = [exclusion_line(row["id"], row["of"] or 0, row["left_out"]) for row in rows]
     fewer = [row["id"] for row, line in zip(rows, lines, strict=True) if line]
     if whole:
@@ -81,6 +79,18 @@ def _notes(rows: Sequence[Mapping[str, Any]], whole: bool) -> Iterator[str]:
     elif fewer:
         pattern = envs_registry.env_id(_suite(fewer[0]), "*")
         yield f"{counted(len(fewer), 'id')} with fewer tasks than the suite; why: toolenv envs '{pattern}'"
+
+
+def _absences(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What is not there and why: a suite without data, or single ids of one that lacks less."""
+    present = {_suite(row["id"]) for row in rows if row["tasks"]}
+    absent = [row for row in rows if not row["tasks"]]
+    named: dict[str, dict[str, None]] = {}
+    for row in absent:
+        suite = _suite(row["id"])
+        named.setdefault(row["data"], {})[row["id"] if suite in present else suite] = None
+    for why, names in named.items():
+        yield f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} {ABSENT}: {why}"
 
 
 def _suite(name: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import typer
 
@@ -19,7 +19,9 @@ from toolenv.append_only import check_unlocked
 from toolenv.cli.progress import following, tally_of, watched
 from toolenv.cli.server_watch import while_server_answers
 from toolenv.cli.stopped import Interrupted, ServerLost, Stopped, naming
+from toolenv.cli.targets import check_folder
 from toolenv.cli.uncached import check_cache
+from toolenv.cli.working_folder import where_policies_left_it
 from toolenv.errors import ServerError, ToolEnvError, UsageError
 from toolenv.ledger import Ledger
 from toolenv.model_server.circumstances import under
@@ -30,6 +32,7 @@ from toolenv.runner.arms import agent_name, arm_facts, going_on
 from toolenv.runner.baseline import Baseline
 from toolenv.runner.batched import holds_a_model
 from toolenv.runner.conduct import Services
+from toolenv.runner.endless import check_has_end
 from toolenv.runner.keys import KeySet
 from toolenv.runner.plan import WRAPPER, Job, RunConfig, origins, plan, source_of
 from toolenv.runner.preflights import SUITE_ROLE, USER_ROLE, append_preflight, keep_failed_preflight
@@ -38,8 +41,8 @@ from toolenv.runner.select import HERE, Workplace, run_at
 from toolenv.runner.store import LOCK_FILE, RunStore, TornLineWarning, finished, make_header
 from toolenv.types import Usage, total_usage
 
-MOST_EPISODES = 100_000_000
-"""More than anybody plays: those of a subset that has no end."""
+Tried: TypeAlias = Callable[[Mapping[str, Usage]], None]
+"""Told what workers spent, by role, on trying a model of their own."""
 
 SOME_OF_IT = "give --limit N or --tasks ID,…, or choose another --subset"
 """What helps where a command can do with some tasks of a subset."""
@@ -103,27 +106,38 @@ def prepare(
     Raises:
         ToolEnvError: bad input, absent data, another run in the folder, or an unreachable server.
     """
-    policy = make_agent(config.agent, config.agent_options)
-    jobs: Sequence[Job]
-    jobs, manifests = plan(config)
+    policy = agent_of(config)
+    every, manifests = plan(config)
     if place.conduct.cache is not None:
         check_cache(policy, (source_of(env, config.make_options) for env in config.envs))
-    check_has_end(" ".join(config.envs), len(jobs), SOME_OF_IT)
+    check_has_end(" ".join(config.envs), every.tasks, SOME_OF_IT, config.trials)
+    jobs: Sequence[Job] = every
     if baseline is not None:
         jobs = [job for job in jobs if job.key in baseline.failed]
     planned = {env: 0 for env in config.envs} | Counter(job.env for job in jobs)
     header = make_header(config, policy, manifests, planned, origins(config))
     header |= {"agent": agent_name(policy, config), **arm_facts(config, baseline)}
+    check_folder(folder)
     check_unlocked(folder / LOCK_FILE, folder)
     done = finished(folder, header, resume=resume)
     cost = _try_servers(policy, config, folder, place) if _unfinished(jobs, done) else {}
     return Prepared(config, folder, policy, jobs, header, resume, baseline, cost)
 
 
+def agent_of(config: RunConfig) -> Policy:
+    """Who decides in a run; a policy of one's own that changes the working directory changes it for itself.
+
+    Raises:
+        ToolEnvError: see :func:`toolenv.agents.registry.make_agent`.
+    """
+    with where_policies_left_it():
+        return make_agent(config.agent, config.agent_options)
+
+
 def _try_servers(policy: Policy, config: RunConfig, folder: Path, place: Workplace) -> Ledger:
     """What the requests before the run cost, told; also where they fail, for they are paid all the same."""
     try:
-        with under(Services(place.conduct).outside()):
+        with where_policies_left_it(), under(Services(place.conduct).outside()):
             cost = _preflight_all(policy, config, place)
     except ServerError as error:
         _tell_cost(policy, total_usage(error.ledger.values()))
@@ -161,21 +175,6 @@ def _tell_cost(policy: Policy, cost: Usage) -> None:
         told = ["unknown" if total is None else f"{total - recalled:,}" for total, recalled in spent]
         name = safe_line(policy.name, 200)
         typer.echo(f"{name}: preflight, in no episode: {told[0]} input and {told[1]} output tokens")
-
-
-def check_has_end(what: str, count: int, instead: str = "choose another --subset") -> None:
-    """Refuse work that would not end.
-
-    Args:
-        what: whose tasks they are.
-        count: how many.
-        instead: what to do about it.
-
-    Raises:
-        UsageError: ``count`` tasks or episodes of ``what`` are too many.
-    """
-    if count > MOST_EPISODES:
-        raise UsageError(f"{what}: the subset has no end and cannot be played whole; {instead}")
 
 
 def check_apart(runs: Sequence[Prepared]) -> None:
@@ -231,8 +230,10 @@ def execute(run: Prepared, place: Workplace = HERE) -> Path:
     """
     with _open_store(run) as store:
         append_preflight(run.folder, run.preflight)
+        tried = partial(append_preflight, run.folder.absolute())
         try:
-            _play(run, store, place)
+            with where_policies_left_it():
+                _play(run, store, place, tried)
         except KeyboardInterrupt as error:
             some = f"what had finished is kept in {run.folder}"
             kept = "no episode had finished" if store.is_empty() else some
@@ -247,9 +248,8 @@ def execute(run: Prepared, place: Workplace = HERE) -> Path:
     return run.folder
 
 
-def _play(run: Prepared, store: RunStore, place: Workplace) -> None:
+def _play(run: Prepared, store: RunStore, place: Workplace, tried: Tried) -> None:
     todo = _unfinished(run.jobs, store.done)
-    tried = partial(append_preflight, run.folder)
     place = watched(place)
     tally = tally_of(place, run.header["agent_settings"], len(run.jobs), len(todo))
     with following(run.name, tally) as follow:

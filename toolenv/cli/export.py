@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from toolenv.cli import app
-from toolenv.cli.output import check_writable, planned_of, with_progress
+from toolenv.cli.output import with_progress
+from toolenv.cli.targets import check_targets, check_writable
 from toolenv.errors import UsageError
-from toolenv.integrations.parquet import Origin, Record, import_pyarrow, write_parquet
+from toolenv.integrations.parquet import Origin, Record, import_pyarrow, partial_of, write_parquet
+from toolenv.report.folders import planned_of
 from toolenv.report.format import counted
 from toolenv.runner.arms import CONTINUING
 from toolenv.runner.reading import find_runs, read_episodes, read_header, read_records
@@ -29,14 +31,18 @@ def export(
     """Write the episodes of runs to a Parquet file, one row each."""
     if out.suffix != ".parquet":
         raise UsageError(f"--out {out}: give a name that ends in .parquet")
-    check_writable("--out", out)
+    check_targets({"--out": out})
     if out.exists() and not force:
         raise UsageError(f"--out {out} is there already; give another name, or --force to replace it")
+    check_writable("--out", partial_of(out))
     import_pyarrow()
     runs = find_runs(folders)
     total = sum(sum(planned_of(run).values()) for run in runs)
     rows = write_parquet(out, with_progress(_records(runs, traces), total, str(out)), traces=traces)
     typer.echo(f"{counted(rows, 'episode')} in {out}")
+    if rows < total:
+        told = f"{total - rows:,} of {total:,} planned episodes have not finished, and have no row"
+        typer.echo(f"toolenv: {told}; toolenv run with --resume goes on with a run", err=True)
 
 
 def _records(runs: Sequence[Path], traces: bool) -> Iterator[Record]:

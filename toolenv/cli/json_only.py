@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from typing import TextIO
 
 _STDOUT, _STDERR = 1, 2
@@ -24,10 +24,14 @@ def stdout_kept_free() -> Iterator[TextIO]:
             yield own
         return
     sys.stdout.flush()
-    with os.fdopen(os.dup(_STDOUT), "w", encoding="utf-8") as free:
-        os.dup2(_STDERR, _STDOUT)
-        sys.stdout = sys.stderr
+    free = os.fdopen(os.dup(_STDOUT), "w", encoding="utf-8")
+    os.dup2(_STDERR, _STDOUT)
+    sys.stdout = sys.stderr
+    try:
         yield free
+    finally:
+        with suppress(OSError):  # what could not be written was told where it was printed
+            free.close()
 
 
 def _is_plain(stream: TextIO) -> bool:

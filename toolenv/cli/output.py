@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import (
@@ -20,19 +20,16 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from toolenv.errors import StoreError, UsageError
-from toolenv.metrics.failures import MEDIANS, Thresholds
+from toolenv.errors import StoreError
 from toolenv.report.about import about, origin_lines
-from toolenv.report.arms import arm_of
-from toolenv.report.build import Report, build_report, check_dimensions
+from toolenv.report.build import Report
 from toolenv.report.notes import exclusion_lines
 from toolenv.report.page import render_page
-from toolenv.report.rows import Row, Run
+from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
 from toolenv.report.samples import pick_samples
 from toolenv.report.terminal import render_rows
-from toolenv.runner.arms import BASELINE
-from toolenv.runner.reading import find_runs, read_episodes, read_header
+from toolenv.runner.reading import find_runs, read_header
 
 T = TypeVar("T")
 
@@ -79,77 +76,9 @@ def with_progress(items: Iterable[T], total: int, title: str) -> Iterator[T]:
             advance()
 
 
-def rows_of(folders: Iterable[Path]) -> list[Row]:
-    """The table's rows of run directories; see :func:`report_of`."""
-    return list(report_of(folders).rows)
-
-
-def report_of(folders: Iterable[Path], by: Iterable[str] = (), thresholds: Thresholds = MEDIANS) -> Report:
-    """The report of run directories; arms of a study beside its baseline have a table of their own.
-
-    Args:
-        folders: run directories, or folders of them.
-        by: what to group episodes by.
-        thresholds: where failure behaviours part.
-
-    Raises:
-        StoreError: a folder that is no run directory, or cannot be read.
-        UsageError: two runs repeat each other, or nothing that episodes can be grouped by.
-    """
-    dimensions = check_dimensions(by)
-    runs = find_runs(list(folders))
-    try:
-        return build_report(
-            (run_of(one) for one in runs if arm_of(read_header(one)) == BASELINE), dimensions, thresholds
-        )
-    except UsageError as error:
-        raise UsageError(
-            f"{error}; report runs that repeat each other apart: {', '.join(map(str, runs))}"
-        ) from error
-
-
-def run_of(folder: Path) -> Run:
-    """A run directory as reports take it; its episodes are read when they are asked for."""
-    told = bool(read_header(folder).get("privileged", False))
-    return Run(read_episodes(folder), planned_of(folder), settings_of(folder), told)
-
-
-def planned_of(folder: Path) -> dict[tuple[str, str], int]:
-    """How many episodes a run was to have, by (env id, agent)."""
-    header = read_header(folder)
-    return {(env, header["agent"]): count for env, count in header["planned"].items()}
-
-
-def settings_of(folder: Path) -> dict[str, Any]:
-    """What runs must agree in to be pooled: the settings of their environments and of their agent."""
-    config = read_header(folder)["config"]
-    agent = {f"agent option {name}": value for name, value in config.get("agent_options", {}).items()}
-    return {**config.get("env_options", {}), **agent}
-
-
 def show(rows: list[Row]) -> None:
     """Print the table."""
     console().print(render_rows(rows))
-
-
-def check_page(path: Path) -> None:
-    """Find out before long work whether a page can be written; see :func:`check_writable`."""
-    check_writable("--html", path)
-
-
-def check_writable(option: str, path: Path) -> None:
-    """Find out before long work whether a file can be written.
-
-    Raises:
-        UsageError: it cannot; names the option, the path and what is in the way.
-    """
-    there = next(one for one in (path, *path.absolute().parents) if one.exists())
-    if there == path and there.is_dir():
-        raise UsageError(f"{option} {path} is a folder; give the name of a file")
-    if there != path and not there.is_dir():
-        raise UsageError(f"{option} {path} cannot be written: {there} is no folder")
-    if not os.access(there, os.W_OK):
-        raise UsageError(f"{option} {path} cannot be written: no permission for {there}")
 
 
 def show_origins(folders: Iterable[Path]) -> None:

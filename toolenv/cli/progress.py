@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from toolenv.cli.output import console
+from toolenv.cli.streams import tell
 from toolenv.model_server.failures import Failures
 from toolenv.report.safe import safe_line
 from toolenv.rollout import Rollout
@@ -124,7 +123,7 @@ def in_lines(
         with lock:
             if now() - last >= seconds:
                 last = now()
-                typer.echo(f"{safe_line(title, 80)}: {safe_line(tally.line(), LONGEST)}", err=True)
+                tell(f"{safe_line(title, 80)}: {safe_line(tally.line(), LONGEST)}")
 
     with _again_and_again(lambda: show(QUIET_SECONDS)):
         yield show

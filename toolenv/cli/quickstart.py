@@ -13,9 +13,11 @@ import typer
 from toolenv.cli import app
 from toolenv.cli.data import store
 from toolenv.cli.execute import execute_all, folder_name, folder_path, prepare
-from toolenv.cli.output import check_page, console, report_of, write_page
+from toolenv.cli.output import console, write_page
+from toolenv.cli.targets import check_folder, check_targets
 from toolenv.cli.task_options import Limit
 from toolenv.errors import DataError
+from toolenv.report.folders import report_of
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
 from toolenv.report.summary import summary_notes, summary_table
@@ -77,7 +79,8 @@ def quickstart(
     of toolenv are not, but run anew.
     """
     html = html or out / "report.html"
-    check_page(html)
+    check_folder(out, "--out")
+    check_targets({"--html": html})
     folders = _run(WORKFLOWS, out, limit)
     why = _why_no_bfcl()
     if not why:

@@ -11,12 +11,14 @@ import typer
 from toolenv.cli import app
 from toolenv.cli.conduct import Prices, check_prices
 from toolenv.cli.grouped import grouped
-from toolenv.cli.output import check_page, report_of, write_page
+from toolenv.cli.output import write_page
+from toolenv.cli.targets import check_targets
 from toolenv.cli.told import told_of
 from toolenv.metrics.dimensions import DIMENSIONS
 from toolenv.metrics.failures import MEDIANS, Thresholds
 from toolenv.report.arms_table import arms_facts
 from toolenv.report.costs import costs_facts
+from toolenv.report.folders import report_of
 from toolenv.report.preflights import preflights_facts
 from toolenv.runner.costs import parse_prices
 from toolenv.runner.reading import find_runs, read_header
@@ -55,8 +57,7 @@ def report(
 ) -> None:
     """Print the metrics of runs, with 95% intervals and counts."""
     prices = parse_prices(price or ())
-    if html is not None:
-        check_page(html)
+    check_targets({"--html": html}, labels or ())
     dimensions = [name.strip() for text in by or () for name in text.split(",")]
     found = report_of(folders, dimensions, Thresholds(thresholds.after_error, thresholds.expansion))
     check_prices(prices, (read_header(one)["agent_settings"] for one in find_runs(folders)))

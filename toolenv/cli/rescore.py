@@ -10,10 +10,11 @@ import typer
 
 from toolenv.cli import app
 from toolenv.cli.env_ids import env_name
-from toolenv.cli.output import planned_of, settings_of, show, with_progress
+from toolenv.cli.output import show, with_progress
 from toolenv.episode import FACTS, Episode
 from toolenv.errors import StoreError, UnknownNameError
 from toolenv.judge import judge
+from toolenv.report.folders import planned_of, settings_of
 from toolenv.report.rows import Run, build_rows
 from toolenv.rollout import record
 from toolenv.runner.plan import source_of

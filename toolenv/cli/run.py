@@ -21,15 +21,17 @@ from toolenv.cli.grouped import grouped
 from toolenv.cli.json_only import stdout_kept_free
 from toolenv.cli.missing import naming_all_missing
 from toolenv.cli.none_valid import none_valid
-from toolenv.cli.output import console, report_of, show, show_origins
+from toolenv.cli.output import console, show, show_origins
 from toolenv.cli.place_options import PlaceOptions
 from toolenv.cli.run_options import Agents, ArmOptions, AsJson, Episodes, Out, Resume
 from toolenv.cli.stopped import naming
 from toolenv.cli.task_options import EnvOptions
 from toolenv.cli.told import told_of
+from toolenv.cli.working_folder import where_policies_left_it
 from toolenv.errors import UsageError
 from toolenv.report.build import Report
 from toolenv.report.costs import costs_of, render_costs
+from toolenv.report.folders import report_of
 from toolenv.runner.conduct import Conduct
 from toolenv.runner.costs import Price
 from toolenv.runner.plan import RunConfig
@@ -82,7 +84,8 @@ def run(
 def _check_prices(conduct: Conduct, agents: Sequence[str], options: Mapping[str, Any]) -> None:
     """A price that no agent would pay is told before the first episode."""
     if conduct.prices:
-        policies = [make_agent(spec, options_for(spec, options)) for spec in agents]
+        with where_policies_left_it():
+            policies = [make_agent(spec, options_for(spec, options)) for spec in agents]
         check_prices(conduct.prices, map(agent_settings, policies))
 
 
@@ -113,6 +116,7 @@ def _show_runs(
     if prices:
         console().print(render_costs(costs_of(folders, prices)))
     show_origins(folders)
+    typer.echo("More (tokens by role, degradation, label errors): toolenv report DIR")
     typer.echo("Runs: " + " ".join(map(str, folders)))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import typer
 
+from toolenv.cli.streams import OutputLost, telling_lost_output
 from toolenv.errors import ServerError, ToolEnvError
 
 GO_ON, MENDED = "Go on with:", "Once that is mended, go on with:"
@@ -48,7 +49,10 @@ def naming(finished: Sequence[Path]) -> Iterator[None]:
         finished: their folders; the list may grow meanwhile.
     """
     try:
-        yield
+        with telling_lost_output(lambda: _named(finished)):
+            yield
+    except OutputLost:
+        raise
     except Interrupted as stop:
         raise Interrupted(f"{stop}{_named(finished)}") from stop
     except ServerLost as error:

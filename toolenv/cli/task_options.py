@@ -16,7 +16,8 @@ from toolenv.errors import UsageError
 Subset: TypeAlias = Annotated[str | None, typer.Option(help="Subset of the suite.")]
 Tasks: TypeAlias = Annotated[str | None, typer.Option(metavar="ID,…", help="Only these tasks.")]
 Limit: TypeAlias = Annotated[
-    int | None, typer.Option(metavar="N", help="Only the first N tasks of each environment.")
+    int | None,
+    typer.Option(metavar="N", help="Only N tasks of each environment; in a run, first those that all have."),
 ]
 SuiteOptions: TypeAlias = Annotated[
     list[str] | None,

@@ -13,13 +13,14 @@ import typer
 from toolenv.agents.registry import make_agent
 from toolenv.cli import app
 from toolenv.cli.env_ids import Envs, env_names
-from toolenv.cli.execute import MOST_EPISODES, SOME_OF_IT, check_has_end
+from toolenv.cli.execute import SOME_OF_IT
 from toolenv.cli.missing import naming_all_missing
 from toolenv.cli.output import with_progress
 from toolenv.cli.task_options import Limit, Subset, SuiteOptions, Tasks, env_options
 from toolenv.errors import UsageError
 from toolenv.feasibility.manifest import FLAGS
 from toolenv.report.format import counted
+from toolenv.runner.endless import MOST_EPISODES, check_has_end
 from toolenv.runner.plan import source_of
 from toolenv.source import TaskSource
 from toolenv.transcript import printable

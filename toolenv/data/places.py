@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from toolenv.errors import DataError
+
 VARIABLE = "TOOLENV_DATA"
 """The environment variable that names the root."""
 
@@ -13,10 +15,19 @@ def data_root() -> Path:
     """The folder that holds one folder per data set.
 
     ``TOOLENV_DATA`` if set and not empty, else the platform's user cache folder for toolenv.
+
+    Raises:
+        DataError: ``TOOLENV_DATA`` is a path that no folder can have.
     """
     named = os.environ.get(VARIABLE, "")
     if named:
-        return Path(named).expanduser().absolute()
+        try:
+            root = Path(named).expanduser().absolute()
+            root.exists()
+        except (OSError, RuntimeError) as error:  # a name that is too long, a home that there is not
+            reason = getattr(error, "strerror", None) or error
+            raise DataError(f"{VARIABLE}={named} cannot be used: {reason}") from error
+        return root
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("toolenv", appauthor=False))

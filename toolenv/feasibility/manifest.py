@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from toolenv.errors import DataCorruptError, UnknownNameError
+from toolenv.errors import DataCorruptError, DataMissingError, MasksMissingError, UnknownNameError
 from toolenv.hashed_json import expect_fields, read_json, sealed, unsealed, write_json
 
 MANIFEST_VERSION = 1
@@ -60,7 +60,7 @@ STATUSES: Mapping[str, str] = {
     "intersection": "every successful trace known uses every masked tool; that is evidence, and no proof",
     "questioned": "as intersection, but each masked tool is redundant or fetches what the query holds",
     "certified": "a checked argument says that the remaining tools cannot do it",
-    "assumed": "nothing can be tried, and no remaining tool reads as if it did the same as a masked one",
+    "assumed": "nothing was tried, and no remaining tool reads as if it did the same as a masked one",
     "unknown": "neither a solution with the remaining tools nor an argument against one was found",
     "refuted": "the remaining tools have done it",
 }
@@ -115,11 +115,15 @@ class MaskManifest:
         """Read a manifest file.
 
         Raises:
-            DataMissingError: no such file.
+            MasksMissingError: no such file.
             DataCorruptError: not a manifest, another version, its hash does not match, or what it says of a
                 task cannot be: an empty mask, an unknown flag, masked and excluded at once.
         """
-        return cls.from_json(read_json(path, "mask manifest"), where=str(path))
+        try:
+            data = read_json(path, "mask manifest")
+        except DataMissingError as error:
+            raise MasksMissingError(str(error)) from error
+        return cls.from_json(data, where=str(path))
 
     @classmethod
     def joined(

@@ -16,7 +16,7 @@ from toolenv.errors import DataError, StoreError, UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
 from toolenv.feasibility.successful_traces import SuccessfulTrace, Traces, TraceSource
 from toolenv.judge import judge
-from toolenv.masks import manifest_for
+from toolenv.masks import manifest_for, unmasked
 from toolenv.policy import Policy
 from toolenv.rollout import Rollout, rollout
 from toolenv.runner.reading import EPISODES_FILE, find_runs, read_header, read_rollouts
@@ -175,6 +175,8 @@ class _Run:
         self._checked.add(env)
         masks = self._masks()
         known = self.header["manifests"].get(env)
+        if known == self._before_masks():  # the first masks are made from such runs, and made again
+            return
         if known != masks.hash:
             raise StoreError(
                 f"{self.folder}: {env} was run with the mask manifest {known}, and {self._manifest_name()} "
@@ -190,6 +192,10 @@ class _Run:
             return manifest_for(self.suite, self._subset(), self.options.get("masks"))
         except DataError as error:
             raise StoreError(f"{self.folder}: the masks it was run with cannot be read: {error}") from error
+
+    def _before_masks(self) -> str:
+        """What a run says whose suite had no mask manifest yet; its tasks are the suite's own."""
+        return unmasked(self.suite, self._subset()).hash
 
     def _manifest_name(self) -> str:
         return str(self.options.get("masks") or f"that of {self.suite.name}, subset {self._subset()!r},")

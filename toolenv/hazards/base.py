@@ -116,7 +116,7 @@ class Instance:
 
 
 class Kind(Protocol):
-    """One of the five hazards; a module of this package that has one names it ``KIND``.
+    """A hazard, such as the five of paper 2; a module of this package that has one names it ``KIND``.
 
     Attributes:
         name: the paper's name with dashes, as in ids.

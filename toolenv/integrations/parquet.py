@@ -102,6 +102,11 @@ def import_pyarrow() -> Any:
     return pyarrow
 
 
+def partial_of(path: Path) -> Path:
+    """Where a file is written until it is whole."""
+    return path.with_name(f"{path.name}.partial")
+
+
 def write_parquet(path: Path, records: Iterable[Record], *, traces: bool = False) -> int:
     """Write a file, a group of rows at a time, and return how many rows it has. It appears when it is whole.
 
@@ -116,7 +121,7 @@ def write_parquet(path: Path, records: Iterable[Record], *, traces: bool = False
     """
     pyarrow = import_pyarrow()
     schema = _schema(pyarrow, traces)
-    partial = path.with_name(f"{path.name}.partial")
+    partial = partial_of(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with pyarrow.parquet.ParquetWriter(partial, schema, compression="zstd") as writer:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from toolenv.arguments import check_arguments, fits
-from toolenv.errors import ServerError, ToolError, ToolFault
+from toolenv.errors import RAISED, ServerError, ToolError, ToolFault, words_of
+from toolenv.json_values import clean_json
 from toolenv.kernel.protocol import ArgumentPolicy, Noted, Slot, World, shown_tools
 from toolenv.quick import new_tuple
 from toolenv.rendering import cut, render
@@ -83,16 +84,18 @@ class CleanKernel:
     ) -> ToolResult:
         kind: ResultKind = "ok"
         try:
-            value = state.call(name, arguments)
-        except ToolError as failure:
-            kind, value = "tool_error", str(failure)
+            try:
+                value = state.call(name, arguments)
+            except ToolError as failure:
+                kind, value = "tool_error", str(failure)
+            if type(value) is Noted:
+                noted = clean_json(value.record)[0]
+                kind, record = "tool_error" if value.failed else kind, {**(record or {}), **noted}
+                value = value.value
         except ServerError:
             raise  # of a model that plays the tool: no bug, and it may go better
-        except Exception as error:
-            raise ToolFault(f"tool {name!r} raised {type(error).__name__}: {error}") from error
-        if type(value) is Noted:
-            kind, record = "tool_error" if value.failed else kind, {**(record or {}), **value.record}
-            value = value.value
+        except RAISED as error:
+            raise ToolFault(f"tool {name!r} raised {words_of(error)}") from error
         return shown(value, kind, record, self._limit)
 
 

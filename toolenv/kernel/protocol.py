@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from toolenv.errors import ToolFault
 from toolenv.types import ToolCall, ToolResult, ToolSpec
 
 ArgumentPolicy: TypeAlias = Literal["coerce", "strict", "record"]
@@ -73,6 +74,29 @@ class World(Protocol):
     def view(self) -> Any:
         """A JSON-able copy of what the judge sees."""
         ...
+
+
+class NoWorld:
+    """What stands for the world of an episode before it is made, and where it cannot be made."""
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Nothing can be called."""
+        raise ToolFault(f"tool {name!r} was called before there was a world")
+
+    def fork(self) -> World:
+        """Itself."""
+        return self
+
+    def digest(self) -> str:
+        """Of nothing."""
+        return ""
+
+    def view(self) -> Any:
+        """Nothing."""
+        return None
+
+
+NO_WORLD = NoWorld()
 
 
 def shown_tools(state: World, offered: tuple[ToolSpec, ...]) -> tuple[ToolSpec, ...]:

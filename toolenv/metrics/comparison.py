@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from toolenv.episode import Episode
+from toolenv.errors import UsageError
 from toolenv.metrics.paired import PairCounts, mcnemar, mean_difference, paired_difference
 from toolenv.metrics.registry import Kind
 from toolenv.metrics.select import correct, rate, task_key
@@ -19,7 +20,7 @@ EpisodePair: TypeAlias = tuple[Episode, Episode]
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """How two sets of episodes match by task and trial.
+    """How two sets of episodes match; see :func:`match`.
 
     Attributes:
         pairs: how many pairs there are of which both are valid.
@@ -98,21 +99,48 @@ ACHIEVED = Quantity("achieved", "V", "rate", _FEASIBLE, lambda one: one.achieved
 
 
 def match(first: Iterable[Episode], second: Iterable[Episode]) -> tuple[list[EpisodePair], Matching]:
-    """The pairs of valid episodes of two sets, by task and trial, in the order of the first; and counts.
+    """The pairs of valid episodes of two sets, in the order of the first; and counts.
+
+    Episodes are paired by task and trial, of whatever env (clean against a hazard, say); where a set holds
+    several envs, by env as well.
 
     Args:
-        first, second: each of one env and agent.
+        first, second: each of one agent.
+
+    Raises:
+        UsageError: a set holds two episodes of one env, task and trial; there are several envs, and none
+            that both sets have.
     """
-    theirs = {(one.task_id, one.trial): one for one in second if one.valid}
-    pairs, only_first = list[EpisodePair](), 0
-    for one in first:
-        other = theirs.get((one.task_id, one.trial)) if one.valid else None
-        if other is not None:
-            pairs.append((one, other))
-        else:
-            only_first += one.valid
+    ours, theirs = list(first), list(second)
+    by_env = _is_by_env(ours, theirs)
+    left, right = _keyed(ours, by_env), _keyed(theirs, by_env)
+    pairs = [(one, right[key]) for key, one in left.items() if key in right]
     other_seeds = sum(one.seed != other.seed for one, other in pairs)
-    return pairs, Matching(len(pairs), only_first, len(theirs) - len(pairs), other_seeds)
+    return pairs, Matching(len(pairs), len(left) - len(pairs), len(right) - len(pairs), other_seeds)
+
+
+def _is_by_env(first: Iterable[Episode], second: Iterable[Episode]) -> bool:
+    ours, theirs = ({one.env for one in side} for side in (first, second))
+    several = len(ours) > 1 or len(theirs) > 1
+    if several and ours and theirs and not ours & theirs:
+        raise UsageError(
+            "which env is to be compared with which cannot be told: the first set holds "
+            f"{', '.join(sorted(ours))}, the second {', '.join(sorted(theirs))}; give sets of one env each"
+        )
+    return several
+
+
+def _keyed(episodes: Iterable[Episode], by_env: bool) -> dict[Hashable, Episode]:
+    """The valid ones by what they are paired by."""
+    keyed: dict[Hashable, Episode] = {}
+    for one in episodes:
+        key = (one.env if by_env else "", one.task_id, one.trial)
+        if one.valid and keyed.setdefault(key, one) is not one:
+            raise UsageError(
+                f"{one.env}, task {one.task_id!r}, trial {one.trial}: two episodes in one set, of the agents "
+                f"{keyed[key].agent!r} and {one.agent!r}; give the episodes of one run of one agent"
+            )
+    return keyed
 
 
 def compare(pairs: Sequence[EpisodePair], quantity: Quantity) -> Comparison:
@@ -143,7 +171,7 @@ def _rates(
     scale = len(by_task) / len(tallied)
     difference = paired_difference(PairCounts(*(scale * count for count in counts)))
     if scale < 1:
-        difference = replace(difference, method=f"{difference.method}, over tasks")
+        difference = replace(difference, method=f"{difference.method}, over tasks", tasks=len(by_task))
     return Comparison(
         first=rate(first, _as_bool(quantity)),
         second=rate(second, _as_bool(quantity)),

@@ -25,12 +25,18 @@ Unresolved: TypeAlias = Counter[frozenset[Label]]
 """Planned episodes without an outcome, by the labels they may have."""
 
 
-def unresolved(episodes: Sequence[Episode], planned: int) -> Unresolved:
-    """The invalid episodes (their label is known) and the missing ones (one of the labels seen)."""
+def unresolved(episodes: Sequence[Episode], planned: int, labels: frozenset[Label]) -> Unresolved:
+    """The invalid episodes (their label is known) and the missing ones.
+
+    Args:
+        episodes: those that ended.
+        planned: how many there were to be.
+        labels: those that a missing one may have.
+    """
     counts: Unresolved = Counter(frozenset({one.label}) for one in episodes if not one.valid)
     missing = planned - len(episodes)
     if missing > 0:
-        counts[frozenset(one.label for one in episodes)] += missing
+        counts[labels] += missing
     return counts
 
 

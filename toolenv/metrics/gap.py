@@ -42,7 +42,7 @@ def gap_closed(part: Estimate, whole: Estimate, outcomes: Iterable[Outcomes]) ->
     related = _correlation(list(outcomes))
     low = _lower(part.value, part.value - part.low, whole, related)
     high = 0.0 - _lower(-part.value, part.high - part.value, whole, -related)  # never -0.0
-    return Estimate(part.value / whole.value, low, high, part.n, "MOVER-R")
+    return Estimate(part.value / whole.value, low, high, part.n, "MOVER-R", tasks=part.tasks)
 
 
 def _lower(part: float, of_part: float, whole: Estimate, related: float) -> float:

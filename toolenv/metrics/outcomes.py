@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from toolenv.episode import Episode
-from toolenv.metrics.select import correct, scored, task_key
+from toolenv.metrics.select import correct, scored
 
 Outcome: TypeAlias = Literal["stop", "continued", "unparsable", "truncated", "truncated_by_length", "no_call"]
 """How a valid episode ended; each has exactly one.
@@ -106,13 +106,16 @@ def _knowledge(episode: Episode) -> str:
 
 
 def flag_counts(episodes: Iterable[Episode]) -> dict[str, FlagCount]:
-    """Valid episodes on flagged tasks, by flag; names sorted."""
+    """Valid episodes on flagged tasks, by flag; names sorted.
+
+    A flag is of a task in one environment, so that a task flagged in two is counted in both.
+    """
     tasks: defaultdict[str, set[Hashable]] = defaultdict(set)
     total: Counter[str] = Counter()
     succeeded: Counter[str] = Counter()
     for episode in scored(episodes):
         for flag in episode.flags:
-            tasks[flag].add(task_key(episode))
+            tasks[flag].add((episode.env, episode.task_id))
             total[flag] += 1
             succeeded[flag] += bool(correct(episode))
     return {flag: FlagCount(len(tasks[flag]), total[flag], succeeded[flag]) for flag in sorted(total)}

@@ -90,17 +90,17 @@ def mean_difference(differences: Iterable[tuple[Hashable, float]]) -> Estimate:
         differences: (task, first less second) of each pair. Trials of one task are not independent.
 
     Returns:
-        ``n`` counts pairs. The interval is NaN with fewer than two tasks.
+        ``n`` counts pairs. The interval is NaN with fewer than two tasks, and where all differ by as much.
     """
     mean = grouped_mean(differences)
     if mean.n == 0:
         return no_data()
-    if math.isnan(mean.error):
-        return Estimate(mean.value, math.nan, math.nan, mean.n, "paired t")
+    if not mean.has_spread:
+        return Estimate(mean.value, math.nan, math.nan, mean.n, "paired t", tasks=mean.tasks)
     from scipy.special import stdtrit
 
     half = float(stdtrit(mean.freedom, (1 + CONFIDENCE) / 2)) * mean.error
-    return Estimate(mean.value, mean.value - half, mean.value + half, mean.n, "paired t")
+    return Estimate(mean.value, mean.value - half, mean.value + half, mean.n, "paired t", tasks=mean.tasks)
 
 
 def _correlation(pairs: PairCounts) -> float:

@@ -24,13 +24,20 @@ WITHHELD = (
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """One side of a comparison: the episodes that ended, and how many there were to be."""
+    """One env of one side of a comparison.
+
+    Attributes:
+        episodes: those that ended.
+        planned: how many there were to be.
+        labels: those that a missing one may have.
+    """
 
     episodes: Sequence[Episode]
     planned: int
+    labels: frozenset[Label]
 
 
-def covered_comparison(found: Comparison, quantity: Quantity, first: Played, second: Played) -> Comparison:
+def covered_comparison(found: Comparison, quantity: Quantity, *sides: tuple[Played, Played]) -> Comparison:
     """``found``, or its withheld form if fewer than 90% of the pairs it should rest on are valid.
 
     A pair is without an outcome if either of its episodes is invalid; an episode that is missing is one of a
@@ -39,7 +46,7 @@ def covered_comparison(found: Comparison, quantity: Quantity, first: Played, sec
     Args:
         found: over the pairs of valid episodes.
         quantity: what is compared; its labels say which episodes count.
-        first, second: all episodes of the two sides.
+        sides: all episodes of the first and of the second; of each env where several are pooled.
 
     Returns:
         Of a rate withheld, both sides and the difference have worst-case bounds; there is no ``p``. ``pairs``
@@ -47,7 +54,7 @@ def covered_comparison(found: Comparison, quantity: Quantity, first: Played, sec
     """
     if found.difference.n == 0:
         return found
-    valid, lost = _pairs(first, second, quantity.over)
+    valid, lost = map(sum, zip(*(_pairs(*one, quantity.over) for one in sides), strict=True))
     if is_enough(valid, lost):
         return found
     one, other = (withheld(side, quantity.kind, lost) for side in (found.first, found.second))
@@ -65,8 +72,7 @@ def _pairs(first: Played, second: Played, over: frozenset[Label]) -> tuple[int, 
 
 
 def _missing(side: Played, over: frozenset[Label]) -> int:
-    may_count = any(one.label in over for one in side.episodes)
-    return max(0, side.planned - len(side.episodes)) if may_count else 0
+    return max(0, side.planned - len(side.episodes)) if side.labels & over else 0
 
 
 def _difference(found: Comparison, lost: int) -> Estimate:

@@ -9,10 +9,13 @@ logarithm by the delta method, covers 93-95%, 90-93% and 89-93%, and stays above
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Iterable
+from dataclasses import dataclass, replace
 
 CONFIDENCE = 0.95
+
+ROUNDING = 1e-12
+"""A spread that is smaller, relative to the values, is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +24,11 @@ class Estimate:
 
     Attributes:
         value: the point; NaN without data or where ``withheld``.
-        low, high: the interval; it holds the point. NaN where one observation tells no spread.
+        low, high: the interval; it holds the point. NaN where nothing tells a spread: of one observation, and
+            of a mean whose observations are all equal.
         n: how many episodes (for flips and pass^k: tasks) the value rests on.
+        tasks: of how many tasks those are, where that is fewer; the interval then rests on tasks. ``None``
+            where each is of a task of its own.
         method: how the interval was made.
         count: for rates, how many of the ``n`` count.
         excluded: episodes left out because their success or token count is unknown.
@@ -39,16 +45,33 @@ class Estimate:
     excluded: int = 0
     estimated: int = 0
     withheld: bool = False
+    tasks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """A mean with its standard error, before it becomes an interval."""
+    """A mean with its standard error, before it becomes an interval.
+
+    Attributes:
+        error: 0 where all groups have one mean; NaN with fewer than two.
+        freedom: one less than there are groups.
+        n: how many values.
+    """
 
     value: float
     error: float
     freedom: int
     n: int
+
+    @property
+    def tasks(self) -> int | None:
+        """How many groups there are, where that is fewer than values."""
+        return self.freedom + 1 if self.freedom + 1 < self.n else None
+
+    @property
+    def has_spread(self) -> bool:
+        """Whether its error can be told. Equal values do not say that others would be equal, too."""
+        return self.error > 0
 
 
 def no_data(excluded: int = 0) -> Estimate:
@@ -69,7 +92,7 @@ def wilson(count: int, n: int) -> Estimate:
     from scipy.stats import binomtest
 
     interval = binomtest(count, n).proportion_ci(confidence_level=CONFIDENCE, method="wilson")
-    return Estimate(count / n, interval.low, interval.high, n, "wilson", count)
+    return Estimate(count / n, float(interval.low), float(interval.high), n, "wilson", count)
 
 
 def wilson_of_mean(total: float, n: int) -> Estimate:
@@ -111,6 +134,11 @@ class GroupedSums:
         total, count = self._totals.get(group, (0, 0))
         self._totals[group] = total + value, count + number
 
+    @property
+    def groups(self) -> Collection[Hashable]:
+        """Those that values were taken in of."""
+        return self._totals.keys()
+
     def mean(self) -> Mean:
         """The mean of what was taken in."""
         totals = self._totals.values()
@@ -121,23 +149,27 @@ class GroupedSums:
         if groups < 2:
             return Mean(mean, math.nan, 0, n)
         squares = math.fsum((total - count * mean) ** 2 for total, count in totals)
-        return Mean(mean, math.sqrt(squares * groups / (groups - 1)) / n, groups - 1, n)
+        error = math.sqrt(squares * groups / (groups - 1)) / n
+        # Equal values whose mean is rounded, as of 4/3 three times, have no spread.
+        largest = max(abs(total) / count for total, count in totals)
+        return Mean(mean, error if error > ROUNDING * largest else 0.0, groups - 1, n)
 
 
 def mean_estimate(mean: Mean) -> Estimate:
-    """A mean of positive numbers with its log-scale t interval; bounds are NaN with fewer than two groups."""
+    """A mean of positive numbers with its log-scale t interval; bounds are NaN without a spread."""
     if mean.n == 0:
         return no_data()
-    if mean.value == 0 or math.isnan(mean.error):
-        bound = 0.0 if mean.value == 0 and mean.error == 0 else math.nan
-        return Estimate(mean.value, bound, bound, mean.n, "log-t")
-    return _log_t(mean.value, mean.error / mean.value, mean.freedom, mean.n)
+    if mean.value == 0 or not mean.has_spread:
+        return Estimate(mean.value, math.nan, math.nan, mean.n, "log-t", tasks=mean.tasks)
+    found = _log_t(mean.value, mean.error / mean.value, mean.freedom, mean.n)
+    return replace(found, tasks=mean.tasks)
 
 
 def ratio_estimate(top: Mean, bottom: Mean) -> Estimate:
     """The ratio of two independent means of positive numbers (delta method, Welch's degrees of freedom).
 
-    No data where either mean has none, or ``bottom`` is 0. ``n`` counts both.
+    No data where either mean has none, or ``bottom`` is 0. ``n`` counts both. Bounds are NaN where the ratio
+    is 0, where either mean has fewer than two groups, and where neither has a spread.
     """
     if top.n == 0 or bottom.n == 0 or bottom.value == 0:
         return no_data()
@@ -147,7 +179,7 @@ def ratio_estimate(top: Mean, bottom: Mean) -> Estimate:
     parts = [(part.error / part.value) ** 2 for part in (top, bottom)]
     variance = sum(parts)
     if variance == 0:
-        return Estimate(value, value, value, n, "log-t")
+        return Estimate(value, math.nan, math.nan, n, "log-t")
     weights = sum(part**2 / mean.freedom for part, mean in zip(parts, (top, bottom), strict=True))
     return _log_t(value, math.sqrt(variance), variance**2 / weights, n)
 

@@ -6,7 +6,7 @@ terminating decision. Episodes with an unknown count are left out and counted, n
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import get_args
 
@@ -37,8 +37,10 @@ def tc_ratio(episodes: Iterable[Episode]) -> Estimate:
     """Token cost to task failure over token cost to early stop (§4.3, Table 3); undefined if either is."""
     arms = _arms(episodes)
     estimate = ratio_estimate(arms["feasible"].mean, arms["infeasible"].mean)
+    tasks = {*arms["feasible"].tasks, *arms["infeasible"].tasks}
     return replace(
         estimate,
+        tasks=len(tasks) if len(tasks) < estimate.n else None,
         excluded=sum(arm.unknown for arm in arms.values()),
         estimated=sum(arm.estimated for arm in arms.values()) if estimate.n else 0,
     )
@@ -46,9 +48,10 @@ def tc_ratio(episodes: Iterable[Episode]) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Arm:
-    """Infeasible episodes with one decision: their token counts, and how well those are known."""
+    """Infeasible episodes with one decision: their token counts, whose they are, and how well known."""
 
     mean: Mean
+    tasks: Collection[Hashable]
     unknown: int
     estimated: int
 
@@ -62,7 +65,10 @@ def _arms(episodes: Iterable[Episode]) -> dict[Label, _Arm]:
     arms = {decision: _Tally() for decision in get_args(Label)}
     for episode in infeasible(episodes):
         arms[episode.decision].add(episode)
-    return {decision: _Arm(one.sums.mean(), one.unknown, one.estimated) for decision, one in arms.items()}
+    return {
+        decision: _Arm(one.sums.mean(), one.sums.groups, one.unknown, one.estimated)
+        for decision, one in arms.items()
+    }
 
 
 class _Tally:

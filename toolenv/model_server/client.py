@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -83,7 +82,8 @@ class ChatServer:
             seconds: the most that a request may take; less if this server's timeout is.
         """
         self.endpoint  # noqa: B018  (made once for both)
-        quick = copy(self)
+        quick = object.__new__(ChatServer)
+        quick.__dict__.update(self.__dict__)  # copy() makes what unpickling makes: one that shares nothing
         quick._timeout, quick._waits_again = min(self._timeout, seconds), False
         return quick
 
@@ -231,7 +231,9 @@ class ChatServer:
         """Seconds before the next attempt."""
         # With the episode's seed: trials of a task send the same, and must not come back together.
         key = f"{around.seed}:{hashlib.sha256(sent).hexdigest()}"
-        if failure.delay is None:
+        if (
+            not failure.delay
+        ):  # at once, or a moment that has passed by the server's clock: as if it said nothing
             return (around.backoff or self._backoff).delay(attempts, key)
         gate.keep_quiet(failure.delay)
         return failure.delay * (1 + SPREAD * share(key, attempts))

@@ -17,6 +17,7 @@ from contextvars import copy_context
 from itertools import count
 from typing import TYPE_CHECKING, Any, Generic
 
+from toolenv.errors import RAISED
 from toolenv.model_server.sockets import READ, WRITE, Sockets, make_sockets
 from toolenv.model_server.transport import Exchange, Transfer
 from toolenv.waiting import Done, Result, Waiting
@@ -134,7 +135,7 @@ class _Driven(Generic[Result]):
                 wait = self._context.run(self._waiting.send, came)
         except StopIteration as end:
             self._done(end.value)
-        except (Exception, SystemExit) as error:  # whoever asked for the work is told, whatever it raises
+        except RAISED as error:  # whoever asked for the work is told, whatever it raises
             self._done(error)
         else:
             wait.begin(self._reactor, self.go_on)

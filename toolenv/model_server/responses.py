@@ -21,11 +21,13 @@ from toolenv.usage import normalise_usage
 
 LONGEST_QUOTE = 2000
 _SHORT_QUOTE = 200
+_MOST_DIGITS = 1000
 
 # A 429 counts requests or tokens per minute, so none of this is looked for there.
 _CONTEXT_WINDOW = re.compile(
-    r"context_length_exceeded|exceed_context_size|maximum context length|maximum prompt length"
-    r"|context (length|window) (was )?exceeded|longer than the model'?s context"
+    r"context_length_exceeded|exceed_context_size|maximum (context|prompt|model) length"
+    r"|context (length|window) (was )?exceeded|longer than the model'?s context|context length is only"
+    r"|input length \S+ exceeds the maximum|range of input length"
     r"|exceeds? (the )?((available|maximum|model'?s) )*context"
     r"|(prompt|input) is too long|input token count .* exceeds|too large for model with .* context"
     r"|(inputs?|prompt)`? tokens.* must (be|have) (less than or equal|<=)",
@@ -40,6 +42,7 @@ _BY_STATUS: Mapping[int, str] = {
     404: "server/not_found",
     408: "server/timeout",
     409: "server/internal_error",
+    425: "server/internal_error",
     429: "server/rate_limit",
     503: "server/overloaded",
     529: "server/overloaded",
@@ -111,6 +114,8 @@ def _refusal(response: Response, model: str) -> Failure:
     status, content = response.status, load_json(response.body)
     error = content.get("error", content) if isinstance(content, dict) else None
     said = _words(error if error is not None else _text(response.body)) or "no message"
+    if 300 <= status < 400:
+        said = f"it sends elsewhere, to {response.headers.get('location', 'no address')!r:.300}"
     details = error if isinstance(error, Mapping) else {}
     everything = f"{said} {details.get('code') or ''} {details.get('type') or ''}"
     # An error status is no generation, unless the server says what it cost.
@@ -133,6 +138,8 @@ def _trouble(status: int, said: str, everything: str, model: str) -> str:
         return "server/unknown_model"
     if status in _BY_STATUS:
         return _BY_STATUS[status]
+    if 300 <= status < 400:
+        return "server/not_found"
     if status >= 500:
         return "server/internal_error"
     return "server/refused_tools" if _TOOLS.search(said) else "server/bad_request"
@@ -140,8 +147,11 @@ def _trouble(status: int, said: str, everything: str, model: str) -> str:
 
 def is_about_model(quoted: str, model: str) -> bool:
     """Whether a server's words say that it does not know the model."""
-    named = rf"(?<!\w){re.escape(model)}(?!\w)|model_not_found"
-    return bool(re.search(_GONE, quoted, re.IGNORECASE) and re.search(named, quoted))
+    if not re.search(_GONE, quoted, re.IGNORECASE):
+        return False
+    rest, times = re.subn(rf"(?<!\w){re.escape(model)}(?!\w)", "", quoted)
+    # Else it may say that something else is invalid for this model.
+    return "model_not_found" in quoted or bool(times and re.search(r"\bmodels?\b", rest, re.IGNORECASE))
 
 
 def _words(body: object) -> str:
@@ -168,9 +178,14 @@ def load_json(body: bytes | str) -> Any:
         pass  # no JSON; or some that Python's own parser takes: surrogate escapes, deep nesting
     try:
         text = _text(body)
-        value = json.loads(text)
+        value = json.loads(text, parse_int=_integer)
         if "\\ud" in text or "\\uD" in text:  # surrogate escapes, paired or not
             value = json.loads(mend_surrogates(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError):
         return None
     return value
+
+
+def _integer(digits: str) -> int | None:
+    """One that Python reads without complaint; nothing that a reply means has more digits."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else None

@@ -274,7 +274,7 @@ def _broken(code: int, words: str, received: _Received) -> TransportError:
     sent = bool(received.given or received.head or received.size)
     if code == pycurl.E_OPERATION_TIMEDOUT:
         return TransportError(f"Request timed out ({words})", "timeout", sent)
-    if code in unconnected and not received.head:
+    if code in unconnected and not sent:
         return TransportError(f"Connection error ({words})", "connection", sent=False)
     if code == pycurl.E_WRITE_ERROR:
         return TransportError(f"the reply is larger than {LARGEST_REPLY:,} bytes", "too_large", sent=True)

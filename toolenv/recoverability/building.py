@@ -77,7 +77,7 @@ def arm_tasks(
         suite, tasks: the tasks, clean.
         policies: who proves.
         seeds: each gives an instance of its own, if all of them can be proved.
-        hazards: which of the five, and :data:`CONFUSABLE`; ``None`` is all.
+        hazards: which of :func:`toolenv.hazards.kinds`, and :data:`CONFUSABLE`; ``None`` is all.
     """
     for task in tasks:
         yield _armed(suite, task, policies, seeds, [*kinds(), CONFUSABLE] if hazards is None else hazards)
@@ -131,12 +131,33 @@ def plan_of(suite: Suite, task: Task, oracle: Policy) -> Plan:
 
 
 def manifests(
-    suite: Suite, data: str, provenance: str, armed: Iterable[Armed], fewest: int = FEWEST_TASKS
+    suite: Suite,
+    data: str,
+    provenance: str,
+    armed: Iterable[Armed],
+    fewest: int = FEWEST_TASKS,
+    *,
+    with_any: bool = True,
 ) -> dict[str, HazardManifest]:
-    """The manifests of a suite by condition, those with fewer than ``fewest`` tasks left out."""
+    """The manifests of a suite by condition.
+
+    Args:
+        suite: the suite.
+        data: names the version of its data.
+        provenance: how instances were made.
+        armed: what became of its tasks.
+        fewest: those with fewer tasks are left out.
+        with_any: whether all hazards were tried, so that the condition :data:`ANY` can be made of them.
+    """
     every = list(armed)
     found = {name: _manifest(suite, data, provenance, name, every) for name in sorted(_tried(every))}
-    chosen = HazardManifest(
+    if with_any:
+        found[ANY] = _any_of(suite, data, provenance, every)
+    return {name: manifest for name, manifest in found.items() if len(manifest.tasks) >= fewest}
+
+
+def _any_of(suite: Suite, data: str, provenance: str, every: Sequence[Armed]) -> HazardManifest:
+    return HazardManifest(
         suite.name,
         ANY,
         data,
@@ -144,8 +165,6 @@ def manifests(
         {one.task_id: one.proved[one.chosen()] for one in every if one.chosen()},
         {one.task_id: "no hazard was proved for it" for one in every if not one.chosen()},
     )
-    found[ANY] = chosen
-    return {name: manifest for name, manifest in found.items() if len(manifest.tasks) >= fewest}
 
 
 def _tried(armed: Iterable[Armed]) -> set[str]:

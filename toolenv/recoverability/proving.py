@@ -70,7 +70,7 @@ def prove(
 
     Args:
         suite, subject: the task and its clean solution.
-        hazard: which of the five.
+        hazard: which of :func:`toolenv.hazards.kinds`.
         seed: orders the candidates.
         recover: reference recovery policies, which see what an agent sees, the least laborious first; one of
             them must succeed.

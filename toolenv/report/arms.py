@@ -19,6 +19,7 @@ from toolenv.metrics.outcomes import invalid_counts
 from toolenv.metrics.paired_coverage import Played, covered_comparison
 from toolenv.metrics.registry import catalogue
 from toolenv.metrics.stats import Estimate, no_data
+from toolenv.report.collect import labels_of
 from toolenv.report.serial import estimate_to_json
 from toolenv.runner.arms import ARMS, BASELINE, CONTINUING
 from toolenv.runner.baseline import fingerprint, has_failed
@@ -149,10 +150,10 @@ def _all_episodes(run: ArmRun, base: ArmRun) -> list[Episode]:
 def _row(run: ArmRun, base: ArmRun, told: Mapping[str, Sequence[Episode]]) -> ArmRow:
     planned = sum(base.header["planned"].values())
     episodes, goes_on = told[run.arm], run.arm in CONTINUING
-    sr = catalogue()["sr"]
+    sr, env = catalogue()["sr"], next(iter(base.header["planned"]))
     valid = sum(one.valid for one in episodes)
     return ArmRow(
-        env=next(iter(base.header["planned"])),
+        env=env,
         agent=str(base.header["agent"]),
         arm=run.arm,
         planned=planned,
@@ -160,7 +161,7 @@ def _row(run: ArmRun, base: ArmRun, told: Mapping[str, Sequence[Episode]]) -> Ar
         invalid=len(episodes) - valid,
         went_on=sum(run.header["planned"].values()) if goes_on else 0,
         recovered=sum(one.success is True for one in run.episodes) if goes_on else 0,
-        success_rate=with_coverage(sr(episodes), sr, episodes, unresolved(episodes, planned)),
+        success_rate=with_coverage(sr(episodes), sr, episodes, unresolved(episodes, planned, labels_of(env))),
         comparison=None if run.arm == BASELINE else _less_baseline(episodes, told[BASELINE], planned),
         closed=_closed(run.arm, told, planned),
     )
@@ -168,7 +169,8 @@ def _row(run: ArmRun, base: ArmRun, told: Mapping[str, Sequence[Episode]]) -> Ar
 
 def _less_baseline(episodes: Sequence[Episode], base: Sequence[Episode], planned: int) -> Comparison:
     found = compare(match(episodes, base)[0], SUCCESS)
-    return covered_comparison(found, SUCCESS, Played(episodes, planned), Played(base, planned))
+    sides = (Played(episodes, planned, SUCCESS.over), Played(base, planned, SUCCESS.over))
+    return covered_comparison(found, SUCCESS, sides)
 
 
 def _closed(arm: str, told: Mapping[str, Sequence[Episode]], planned: int) -> Estimate:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolenv.metrics.stats import Estimate
 from toolenv.report.arms import ArmRow, ArmsReport
-from toolenv.report.format import Cell, difference_cell, p_value, percent, sentence
+from toolenv.report.format import Cell, difference_cell, p_value, percent, rests_on, sentence
 from toolenv.report.safe import safe_line
 from toolenv.report.terminal import estimate_text, lines_of, plain_table
 from toolenv.runner.arms import ARMS, CONTINUING
@@ -87,7 +87,7 @@ def _share(estimate: Estimate) -> Cell:
     """A share that may lie outside [0, 1]."""
     numbers = (estimate.value, estimate.low, estimate.high)
     value, low, high = ("?" if math.isnan(one) else _percent(one) for one in numbers)
-    return Cell(f"{value}%", f"{low} to {high}", f"n={estimate.n:,}")
+    return Cell(f"{value}%", f"{low} to {high}", rests_on(estimate))
 
 
 def _percent(share: float) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,12 @@ from typing import Any, TypeAlias
 
 from toolenv.episode import Episode
 from toolenv.errors import UsageError
+from toolenv.metrics.env_names import parts_of
+from toolenv.metrics.paired_coverage import Played
 from toolenv.report.episode_table import EpisodeTable
+from toolenv.report.raised_at import up_to_raised
+from toolenv.source.conditions import DRAWN
+from toolenv.types import Label
 
 ERROR_CHARACTERS = 300
 """How much of an invalid episode's error a row keeps: its end, where a traceback says what happened."""
@@ -61,6 +65,16 @@ class Group:
         """The env id."""
         return self.pair[0]
 
+    @property
+    def labels(self) -> frozenset[Label]:
+        """Those that its episodes may have."""
+        return labels_of(self.env)
+
+    @property
+    def played(self) -> Played:
+        """What a comparison takes of it."""
+        return Played(self.episodes, self.planned, self.labels)
+
 
 def collect(runs: Iterable[Run]) -> dict[Pair, Group]:
     """Every group, by env id and agent. Episodes are streamed, and texts in them cut as they pass.
@@ -107,13 +121,12 @@ def differing(
     return {name: found for name, found in values.items() if len(found) > 1}
 
 
-_ID = re.compile(r"(?P<suite>[^-]+)-(?P<condition>.+)-v(?P<version>\d+)")
-
-
-def parts_of(env: str) -> tuple[str, str, int]:
-    """(suite with its namespace, condition, version) of an id; other names are a suite of their own."""
-    match = _ID.fullmatch(env)
-    return (match["suite"], match["condition"], int(match["version"])) if match else (env, "", 0)
+def labels_of(env: str) -> frozenset[Label]:
+    """The labels that episodes of an id may have."""
+    condition = parts_of(env)[1]
+    if condition in DRAWN or not condition:
+        return frozenset({"feasible", "infeasible"})
+    return frozenset({"infeasible" if condition == "infeasible" else "feasible"})
 
 
 def _checked_plan(planned: Mapping[Pair, int], seen: Counter[Pair]) -> dict[Pair, int]:
@@ -124,9 +137,11 @@ def _checked_plan(planned: Mapping[Pair, int], seen: Counter[Pair]) -> dict[Pair
 
 
 def _without_long_text(episode: Episode) -> Episode:
-    text = episode.error
-    if len(text) <= ERROR_CHARACTERS:
+    if len(episode.error) <= ERROR_CHARACTERS:
         return episode
+    text = up_to_raised(episode.error)
+    if len(text) <= ERROR_CHARACTERS:
+        return replace(episode, error=text)
     last = text.rstrip().rpartition("\n")[2]
     # A last line that is long itself begins with the kind of error.
     kept = "…" + text[-ERROR_CHARACTERS:] if len(last) <= ERROR_CHARACTERS else last[:ERROR_CHARACTERS] + "…"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any
 
 from toolenv.errors import UsageError
 from toolenv.metrics.comparison import QUANTITIES, Comparison, Matching, Quantity, compare, match
-from toolenv.metrics.paired_coverage import WITHHELD, Played, covered_comparison
+from toolenv.metrics.env_names import parts_of
+from toolenv.metrics.paired_coverage import WITHHELD, covered_comparison
 from toolenv.report.collect import Group, Pair, Run, collect, differing
 from toolenv.report.format import difference_cell, p_value
 from toolenv.report.notes import ACCURACY_LEGEND
+from toolenv.report.pooling import halves_of, pools_of
 from toolenv.report.safe import safe_line
 from toolenv.report.serial_more import comparison_to_json, matching_to_json
 from toolenv.report.terminal import TOLD, estimate_text, lines_of, plain_table
@@ -30,7 +32,10 @@ CAPTION = (
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison; ``invalid`` of its ``planned`` episodes are no outcomes."""
+    """One side of a comparison; ``invalid`` of its ``planned`` episodes are no outcomes.
+
+    ``env`` is the id, or as in a report ``"ToolFeas/BFCL (pooled)"``.
+    """
 
     env: str
     agent: str
@@ -49,6 +54,7 @@ class ComparisonRow:
         matching: how many pairs there are, and what has no partner.
         quantities: those with data, by metric name; withheld below 90% of the pairs.
         differing: the settings in which the runs differ, each with its values.
+        pooled: the env ids a pooled row is made of.
     """
 
     first: Side
@@ -56,24 +62,43 @@ class ComparisonRow:
     matching: Matching
     quantities: Mapping[str, Comparison]
     differing: Mapping[str, tuple[str, ...]]
+    pooled: tuple[str, ...] = ()
 
 
 def compare_runs(first: Iterable[Run], second: Iterable[Run]) -> list[ComparisonRow]:
     """Compare two sets of runs: two agents on the same envs, or one agent in two envs of a suite.
 
     Envs that both have are compared with themselves; if they have none in common, one of the two must have
-    a single one, which is compared with each of the other's. The same goes for agents.
+    a single one, which is compared with each of the other's. The same goes for agents. Where a report of
+    either has a row that pools clean and infeasible, such a row follows those of the two.
 
     Raises:
         UsageError: what belongs to what cannot be told; no task in common.
     """
     ours, theirs = collect(first), collect(second)
-    rows = [_row(ours[one], theirs[other]) for one, other in _partners(ours, theirs)]
+    partners = _partners(ours, theirs)
+    rows = [_row([ours[one]], [theirs[other]], one, other) for one, other in partners]
     if not any(row.matching.pairs for row in rows):
         raise UsageError(
             "nothing to compare: no valid episode of the first has one of its task and trial in the second"
         )
-    return rows
+    return sorted([*rows, *_pooled(ours, theirs, set(partners))], key=_place)
+
+
+def _pooled(
+    first: Mapping[Pair, Group], second: Mapping[Pair, Group], partners: set[tuple[Pair, Pair]]
+) -> Iterator[ComparisonRow]:
+    """The rows over the clean and the infeasible env of a suite: FASS is defined over both."""
+    pools = (pools_of(halves_of(groups)).items() for groups in (first, second))
+    for (one, members), (other, others) in product(*pools):
+        pairs = ((a.pair, b.pair) for a, b in zip(members, others, strict=True))
+        if all(pair in partners for pair in pairs):
+            yield _row(members, others, one, other)
+
+
+def _place(row: ComparisonRow) -> tuple[str, bool]:
+    """Rows of a suite stand together, pooled ones last."""
+    return (parts_of(row.pooled[0] if row.pooled else row.first.env)[0], bool(row.pooled))
 
 
 def _partners(first: Mapping[Pair, Group], second: Mapping[Pair, Group]) -> list[tuple[Pair, Pair]]:
@@ -101,23 +126,30 @@ def _matching(what: str, first: Iterable[str], second: Iterable[str]) -> list[tu
     )
 
 
-def _row(first: Group, second: Group) -> ComparisonRow:
-    pairs, matching = match(first.episodes, second.episodes)
-    sides = [Played(group.episodes, group.planned) for group in (first, second)]
-    found = {one.name: covered_comparison(compare(pairs, one), one, *sides) for one in QUANTITIES}
+def _row(first: Sequence[Group], second: Sequence[Group], one: Pair, other: Pair) -> ComparisonRow:
+    played = [(ours.played, theirs.played) for ours, theirs in zip(first, second, strict=True)]
+    matched = [match(ours.episodes, theirs.episodes) for ours, theirs in played]
+    pairs = list(chain.from_iterable(found for found, _ in matched))
+    found = {each.name: covered_comparison(compare(pairs, each), each, *played) for each in QUANTITIES}
     return ComparisonRow(
-        _side(first),
-        _side(second),
-        matching,
+        _side(first, one),
+        _side(second, other),
+        _together([matching for _, matching in matched]),
         {name: comparison for name, comparison in found.items() if comparison.difference.n},
-        differing((first, second)),
+        differing((*first, *second)),
+        tuple(group.env for group in first) if len(first) > 1 else (),
     )
 
 
-def _side(group: Group) -> Side:
-    valid = sum(one.valid for one in group.episodes)
-    invalid = len(group.episodes) - valid
-    return Side(*group.pair, group.planned, valid, invalid, group.privileged)
+def _together(matchings: Sequence[Matching]) -> Matching:
+    return Matching(*(sum(getattr(one, name) for one in matchings) for name in Matching.__slots__))
+
+
+def _side(groups: Sequence[Group], pair: Pair) -> Side:
+    ended = sum(len(group.episodes) for group in groups)
+    valid = sum(one.valid for group in groups for one in group.episodes)
+    planned, told = sum(group.planned for group in groups), any(group.privileged for group in groups)
+    return Side(*pair, planned, valid, ended - valid, told)
 
 
 def comparisons_to_json(rows: Iterable[ComparisonRow]) -> dict[str, Any]:
@@ -131,6 +163,7 @@ def _row_to_json(row: ComparisonRow) -> dict[str, Any]:
         "second": _side_to_json(row.second),
         **matching_to_json(row.matching),
         "differing": {name: list(values) for name, values in row.differing.items()},
+        "pooled": list(row.pooled),
         "metrics": {name: comparison_to_json(one) for name, one in row.quantities.items()},
         "notes": list(_notes(row)),
     }
@@ -196,8 +229,9 @@ def _is_accuracy_above(found: Mapping[str, Comparison]) -> bool:
 def _notes(row: ComparisonRow) -> Iterator[str]:
     matching = row.matching
     yield (
-        f"{matching.pairs:,} pairs of episodes, by task and trial; {matching.only_first:,} valid episodes "
-        f"of A and {matching.only_second:,} of B have no valid partner and are left out"
+        f"{matching.pairs:,} pairs of episodes, by {'environment, ' if row.pooled else ''}task and trial; "
+        f"{matching.only_first:,} valid episodes of A and {matching.only_second:,} of B have no valid "
+        "partner and are left out"
     )
     withheld = [one.title for one in QUANTITIES if _is_withheld(row, one)]
     if withheld:

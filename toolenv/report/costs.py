@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolenv.report.safe import safe_line
-from toolenv.runner.costs import Money, Price, Tariff
+from toolenv.runner.costs import Money, Price, Tariff, amount_text
 from toolenv.runner.reading import find_runs, read_header, read_rollouts
 
 if TYPE_CHECKING:
@@ -102,4 +102,4 @@ def render_costs(costs: Sequence[RunCosts]) -> Table:
 
 def money_text(money: Money) -> str:
     """An amount; of which nothing is known it is not 0."""
-    return "–" if money.unknown and not money.amount else f"{money.amount:,.4f}"
+    return "–" if money.unknown and not money.amount else amount_text(money.amount, 4)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from toolenv.facts.exposure import UNARMED
 from toolenv.metrics.comparison import ACHIEVED, Comparison, Matching, compare, match
-from toolenv.metrics.paired_coverage import WITHHELD, Played, covered_comparison
-from toolenv.report.collect import Group, Pair, differing, parts_of
+from toolenv.metrics.env_names import parts_of
+from toolenv.metrics.paired_coverage import WITHHELD, covered_comparison
+from toolenv.report.collect import Group, Pair, differing
 
 OF_HAZARDS_ALONE = frozenset({"hazards", "hazard_seed"})
 """Settings that a clean run cannot have."""
@@ -66,7 +67,7 @@ def _degradation(clean: Group, hazard: Group) -> Degradation:
         comparison=covered_comparison(
             compare(pairs, ACHIEVED),
             ACHIEVED,
-            *(Played(side.episodes, side.planned) for side in (clean, hazard)),
+            (clean.played, hazard.played),
         ),
         privileged=hazard.privileged,
         differing=unlike,

@@ -8,10 +8,16 @@ from dataclasses import dataclass
 from toolenv.metrics.registry import Kind
 from toolenv.metrics.stats import Estimate
 
+NONE = "–"
+"""Stands where there is no number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An estimate as three short texts; the last two are empty where there is nothing to say."""
+    """An estimate as three short texts; the last two are empty where there is nothing to say.
+
+    The interval is a dash where there is a value that nothing tells the spread of.
+    """
 
     value: str
     interval: str
@@ -20,19 +26,25 @@ class Cell:
 
 def cell(estimate: Estimate, kind: Kind) -> Cell:
     """``25.8%``, ``21.9–30.1``, ``n=445``; a dash without data, ``withheld`` with worst-case bounds."""
-    n = f"n={estimate.n:,}"
+    n = rests_on(estimate)
     if estimate.withheld:
         return Cell("withheld", f"[{_interval(estimate, kind)}]" if kind == "rate" else "", n)
     if math.isnan(estimate.value):
-        return Cell("–", "", "n=0")
+        return Cell(NONE, "", "n=0")
     mark = "~" if estimate.estimated else ""
-    return Cell(mark + _point(estimate.value, kind), _interval(estimate, kind), n)
+    return Cell(mark + _point(estimate.value, kind), _interval(estimate, kind) or NONE, n)
+
+
+def rests_on(estimate: Estimate) -> str:
+    """``n=445``; ``n=15 of 5 tasks`` where the interval rests on fewer tasks than there are episodes."""
+    of = "" if estimate.tasks is None else f" of {counted(estimate.tasks, 'task')}"
+    return f"n={estimate.n:,}{of}"
 
 
 def sentence(estimate: Estimate, kind: Kind) -> str:
     """One line: ``25.8% [21.9–30.1], n=445``."""
     parts = cell(estimate, kind)
-    interval = f" [{parts.interval.strip('[]')}]" if parts.interval else ""
+    interval = f" [{parts.interval.strip('[]')}]" if parts.interval not in ("", NONE) else ""
     return f"{parts.value}{interval}, {parts.n}"
 
 
@@ -41,10 +53,10 @@ def difference_cell(estimate: Estimate, kind: Kind) -> Cell:
     low, high = (_signed(bound, kind) for bound in (estimate.low, estimate.high))
     interval = "" if math.isnan(estimate.low) else f"{low} to {high}"
     if estimate.withheld:
-        return Cell("withheld", f"[{interval}]" if interval else "", f"n={estimate.n:,}")
+        return Cell("withheld", f"[{interval}]" if interval else "", rests_on(estimate))
     if math.isnan(estimate.value):
-        return Cell("–", "", "n=0")
-    return Cell(_signed(estimate.value, kind), interval, f"n={estimate.n:,}")
+        return Cell(NONE, "", "n=0")
+    return Cell(_signed(estimate.value, kind), interval or NONE, rests_on(estimate))
 
 
 def p_value(p: float | None) -> str:

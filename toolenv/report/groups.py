@@ -72,7 +72,7 @@ def _absent(group: Group, members: Sequence[Episode]) -> Unresolved:
     valid = sum(one.valid for one in group.episodes)
     doubtful = group.planned > 0 and valid / group.planned < COVERAGE_FLOOR
     missing = group.planned - len(group.episodes) if doubtful else 0
-    return unresolved(members, len(members) + missing)
+    return unresolved(members, len(members) + missing, group.labels)
 
 
 def _row(

@@ -9,7 +9,7 @@ from toolenv.feasibility.manifest import FLAGS
 from toolenv.metrics.registry import catalogue
 from toolenv.metrics.stats import Estimate
 from toolenv.report.format import counted, percent, sentence
-from toolenv.report.raised_at import raised_at
+from toolenv.report.raised_at import raised_at, up_to_raised
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
 from toolenv.report.troubles import trouble_notes
@@ -52,26 +52,29 @@ def notes(rows: Sequence[Row]) -> list[str]:
     return [*single, *_told_notes(rows), *_flag_notes([row for row in rows if not row.pooled])]
 
 
-def exclusion_line(env: str, tasks: int, excluded: Mapping[str, int]) -> str:
-    """How many of a subset's tasks an env has, and why it leaves out the others; empty if it has all.
+def exclusion_line(env: str, tasks: int, excluded: Mapping[str, int], limit: int | None = None) -> str:
+    """How many of a subset's tasks an env has, and why it leaves out the others; empty if all were run.
 
     Args:
         env: the env id.
         tasks: how many tasks the subset has.
         excluded: how many are left out, by reason.
+        limit: how many of its tasks were asked for.
     """
+    kept = tasks - sum(excluded.values())
+    asked = "" if limit is None or limit >= kept else f", of which {limit:,} were asked for (--limit)"
     if not excluded:
-        return ""
-    kept, ranked = tasks - sum(excluded.values()), sorted(excluded.items(), key=lambda one: -one[1])
+        return f"{env}: {counted(kept, 'task')}{asked}" if asked else ""
+    ranked = sorted(excluded.items(), key=lambda one: -one[1])
     reasons = [f"{count:,} × {reason}" for reason, count in ranked[:REASONS_SHOWN]]
     rest = ranked[REASONS_SHOWN:]
     if rest:
         reasons.append(f"{sum(count for _, count in rest):,} for {counted(len(rest), 'other reason')}")
-    return f"{env}: {kept:,} of {counted(tasks, 'task')}; left out: {'; '.join(reasons)}"
+    return f"{env}: {kept:,} of {counted(tasks, 'task')}{asked}; left out: {'; '.join(reasons)}"
 
 
 def exclusion_lines(headers: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """:func:`exclusion_line` by env id, of the envs of runs that leave out tasks.
+    """:func:`exclusion_line` by env id, of the envs of runs that leave out tasks, or of which few were run.
 
     Args:
         headers: ``run.json`` of each run; those of earlier versions do not tell.
@@ -80,7 +83,8 @@ def exclusion_lines(headers: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     for header in headers:
         for env, origin in header.get("origins", {}).items():
             counts = {reason: len(ids) for reason, ids in origin.get("excluded", {}).items()}
-            lines.setdefault(env, {})[exclusion_line(env, origin.get("tasks", 0), counts)] = None
+            limit = header.get("config", {}).get("limit")
+            lines.setdefault(env, {})[exclusion_line(env, origin.get("tasks", 0), counts, limit)] = None
     return {env: " / ".join(told) for env, found in lines.items() if (told := [one for one in found if one])}
 
 
@@ -95,6 +99,7 @@ def _row_notes(row: Row, paired: set[tuple[str, str]]) -> Iterator[str]:
         yield from _invalid(row)
         yield from trouble_notes(row)
         yield from _differing(row)
+        yield from _refuted(row)
         yield from _excluded(row)
         yield from _trials(row)
 
@@ -122,7 +127,7 @@ def _invalid(row: Row) -> Iterator[str]:
     """What made episodes invalid: each kind with its number and the last line of one example (FIELD-105)."""
     examples = {one.decided_by: one for one in reversed(row.invalid_episodes)}
     for kind, count in row.invalid_by.items():
-        lines = examples[kind].error.strip().splitlines() if kind in examples else []
+        lines = up_to_raised(examples[kind].error).strip().splitlines() if kind in examples else []
         example = f"; {examples[kind].task_id}: {safe_line(lines[-1], LINE_CHARACTERS)}" if lines else ""
         place = raised_at(examples[kind].error) if lines and kind == "agent_error" else ""
         example += f" ({safe_line(place)})" if place else ""
@@ -140,6 +145,15 @@ def _differing(row: Row) -> Iterator[str]:
     if row.differing:
         settings = ", ".join(f"{name} ({'; '.join(values)})" for name, values in row.differing.items())
         yield f"not pooled, because its runs are not alike: they differ in {settings}"
+
+
+def _refuted(row: Row) -> Iterator[str]:
+    if row.refuted.episodes:
+        yield (
+            f"{counted(row.refuted.episodes, 'infeasible episode')} of {counted(row.refuted.tasks, 'task')}"
+            " solved without the masked tools: the label of these is in doubt, and they count as false"
+            " continues; toolenv build … --refutations DIR takes such tasks out, or masks less"
+        )
 
 
 def _excluded(row: Row) -> Iterator[str]:

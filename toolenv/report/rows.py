@@ -11,6 +11,7 @@ from typing import Any
 
 from toolenv.episode import Episode
 from toolenv.metrics.coverage import Unresolved, covered, unresolved, valid_labels
+from toolenv.metrics.env_names import parts_of
 from toolenv.metrics.outcomes import (
     NONE_ARMED,
     ExposureCounts,
@@ -24,12 +25,14 @@ from toolenv.metrics.outcomes import (
     outcome_counts,
     token_knowledge,
 )
+from toolenv.metrics.refuted import NONE_REFUTED, Refuted, refuted
 from toolenv.metrics.registry import catalogue
 from toolenv.metrics.roles import RoleCosts, role_costs
 from toolenv.metrics.stats import Estimate
 from toolenv.metrics.trials import Trials, trials
 from toolenv.metrics.troubles import NO_TROUBLES, Troubles, troubles
-from toolenv.report.collect import ERROR_CHARACTERS, Group, Pair, Run, collect, differing, parts_of
+from toolenv.report.collect import ERROR_CHARACTERS, Group, Pair, Run, collect, differing
+from toolenv.report.pooling import halves_of, pools_of
 from toolenv.report.read_together import read_together
 
 __all__ = ["ERROR_CHARACTERS", "INVALID_SHOWN", "Row", "Run", "build_rows", "rows_of_groups"]
@@ -60,6 +63,7 @@ class Row:
         exposure: valid episodes with an armed hazard, by what became of it.
         roles: token costs by role, where the policy is made of several.
         troubles: what went wrong around the episodes.
+        refuted: infeasible episodes that were solved: their tasks' label is in doubt.
         differing: the settings in which the runs of this row, or those of the env it would be pooled with,
             differ, each with its values. Where there are any, it is not pooled.
     """
@@ -83,6 +87,7 @@ class Row:
     exposure: ExposureCounts = NONE_ARMED
     roles: Mapping[str, RoleCosts] = field(default_factory=dict)
     troubles: Troubles = NO_TROUBLES
+    refuted: Refuted = NONE_REFUTED
     differing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -94,8 +99,9 @@ class Row:
 def build_rows(runs: Iterable[Run]) -> list[Row]:
     """The rows, sorted by suite, env and agent; a pooled row follows the envs it pools.
 
-    A pooled row takes the clean and the infeasible env of one suite and version, where the agent has
-    episodes in both and their runs agree in their settings: together they are what FASS is defined over.
+    A pooled row takes the clean and the infeasible env of one suite and version, where the agent was to
+    have episodes in both and their runs agree in their settings: together they are what FASS is defined
+    over.
     Episodes are streamed, and texts in them cut as they pass.
 
     Raises:
@@ -112,14 +118,13 @@ def rows_of_groups(groups: Mapping[Pair, Group], settings: Mapping[str, Any] | N
         settings: of metrics that have some, by name.
     """
     settings = settings or {}
-    halves = _halves(groups)
+    halves = halves_of(groups)
     apart = {group.pair: found for members in halves if (found := differing(members)) for group in members}
     single = [
         replace(_row(*pair, [group], settings), differing=apart.get(pair) or differing([group]))
         for pair, group in groups.items()
     ]
-    alike = [members for members in halves if members[0].pair not in apart]
-    pooled = [_row(env, agent, members, settings) for (env, agent), members in _pools(alike).items()]
+    pooled = [_row(env, agent, members, settings) for (env, agent), members in pools_of(halves).items()]
     return sorted(single + pooled, key=_order)
 
 
@@ -153,6 +158,7 @@ _FACTS: Mapping[str, Callable[[Iterable[Episode]], Any]] = {
     "exposure": exposure_counts,
     "roles": role_costs,
     "troubles": troubles,
+    "refuted": refuted,
 }
 """The attributes of a row that are functions of its episodes, but for its metrics and trials."""
 
@@ -172,7 +178,7 @@ def _row(env: str, agent: str, groups: Sequence[Group], settings: Mapping[str, A
     found = read_together(episodes, {**_metrics(settings), **_FACTS, **({} if groups[1:] else _TRIALS)})
     absent: Unresolved = Counter()
     for group in groups:
-        absent.update(unresolved(group.episodes, group.planned))
+        absent.update(unresolved(group.episodes, group.planned, group.labels))
     shown, over_valid = _covered(found, absent)
     valid = sum(found[_LABELS].values())
     return Row(
@@ -196,27 +202,6 @@ def _repeated(episodes: Iterable[Episode]) -> Trials | None:
 
 
 _TRIALS: Mapping[str, Callable[[Iterable[Episode]], Any]] = {"trials": _repeated}
-
-
-def _halves(groups: Mapping[Pair, Group]) -> list[list[Group]]:
-    """The clean and the infeasible group of each suite, version and agent that has episodes in both."""
-    halves: dict[tuple[str, int, str], list[Group]] = {}
-    for (env, agent), group in sorted(groups.items()):
-        suite, condition, version = parts_of(env)
-        if condition in ("clean", "infeasible") and group.episodes:
-            halves.setdefault((suite, version, agent), []).append(group)
-    return [members for members in halves.values() if len(members) == 2]
-
-
-def _pools(halves: Sequence[list[Group]]) -> dict[Pair, list[Group]]:
-    """What is pooled, by the pooled row's name and agent."""
-    keys = [parts_of(members[0].env)[::2] for members in halves]
-    versions = {suite: {version for one, version in keys if one == suite} for suite, _ in keys}
-    pools: dict[Pair, list[Group]] = {}
-    for (suite, version), members in zip(keys, halves, strict=True):
-        mark = f", v{version}" if len(versions[suite]) > 1 else ""
-        pools[f"{suite} (pooled{mark})", members[0].pair[1]] = members
-    return pools
 
 
 def _order(row: Row) -> tuple[str, bool, str, str]:

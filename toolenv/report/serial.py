@@ -48,6 +48,7 @@ def _row(row: Row) -> dict[str, Any]:
         "exposure": asdict(row.exposure),
         "roles": {role: _role(costs) for role, costs in row.roles.items()},
         "troubles": troubles_to_json(row.troubles),
+        "refuted": asdict(row.refuted),
     }
 
 

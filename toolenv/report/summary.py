@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from toolenv.metrics.stats import Estimate
-from toolenv.report.format import cell, counted
+from toolenv.report.format import cell, counted, rests_on
 from toolenv.report.rows import Row
 from toolenv.report.safe import safe_line
 from toolenv.report.terminal import TOLD, agent_text, lines_of, plain_table
@@ -76,8 +76,8 @@ def _is_of(row: Row, condition: str) -> bool:
 
 def _common_n(found: Mapping[str, Estimate]) -> str:
     """The line of a head that says what all of a column's numbers rest on; empty where they differ."""
-    counts = {one.n for one in found.values()}
-    return f"\nn={counts.pop():,}" if len(counts) == 1 else ""
+    counts = {rests_on(one) for one in found.values()}
+    return "\n" + counts.pop().replace(" of ", " of\n") if len(counts) == 1 else ""
 
 
 def _text(estimate: Estimate | None, has_n_above: bool) -> Text | str:

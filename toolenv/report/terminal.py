@@ -122,7 +122,7 @@ def agent_text(row: Row) -> Text:
 
 
 def estimate_text(estimate: Estimate, kind: Kind) -> Text:
-    """Value, interval and n below each other."""
+    """Value, interval and n below each other; how many tasks n is of, below it."""
     return lines_of(cell(estimate, kind))
 
 
@@ -130,7 +130,8 @@ def lines_of(parts: Cell) -> Text:
     """The texts of a cell below each other."""
     from rich.text import Text
 
-    lines = [Text(parts.value, style="bold"), Text(parts.interval), Text(parts.n, style="dim")]
+    n = parts.n.replace(" of ", " of\n")  # a column no wider than its intervals
+    lines = [Text(parts.value, style="bold"), Text(parts.interval), Text(n, style="dim")]
     return Text("\n").join(line for line in lines if line.plain)
 
 

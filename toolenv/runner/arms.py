@@ -20,6 +20,7 @@ from toolenv.errors import UnknownNameError, UsageError
 from toolenv.hazards import Instance, hint
 from toolenv.policy import Policy
 from toolenv.runner.plan import RunConfig
+from toolenv.runner.reading import BASELINE as BASELINE
 from toolenv.source import CONDITIONS, DRAWN, TaskSource, conditions_of
 from toolenv.task import Task
 from toolenv.types import Action, Observation
@@ -28,7 +29,6 @@ from toolenv.wrappers.go_on import GoOn
 if TYPE_CHECKING:
     from toolenv.runner.baseline import Baseline
 
-BASELINE = "baseline"
 ARMS: Mapping[str, str] = {
     BASELINE: "under the hazard",
     "tts": "failed episodes go on, without a hint",

@@ -65,7 +65,7 @@ class Baseline:
             finished.add(episode.key)
             if has_failed(episode):
                 failed.append(episode)
-                self._places[episode.task_id, episode.seed] = place
+                self._places[episode.task_id, episode.seed] = place[0].absolute(), place[1]
         if len(finished) < planned:
             raise StoreError(
                 f"{folder} holds {len(finished):,} of {planned:,} episodes: a baseline must be finished"

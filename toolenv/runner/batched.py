@@ -27,10 +27,10 @@ import gymnasium
 from toolenv.actions import shown
 from toolenv.deliberation import Outcome, advance, generator_of, leaves
 from toolenv.env import ToolEnv
-from toolenv.errors import UsageError
+from toolenv.errors import RAISED, UsageError
 from toolenv.model_server.circumstances import Circumstances, under
 from toolenv.model_server.reactor import Reactor
-from toolenv.policy import RAISED, Answer, Ask, Batched, Continuous, Policy, Waitable
+from toolenv.policy import Answer, Ask, Batched, Continuous, Policy, Waitable
 from toolenv.rollout import Rollout, play
 from toolenv.runner.conduct import CONDUCT, Conduct, Services
 from toolenv.runner.one_batch import in_one_batch

@@ -42,6 +42,16 @@ class Price:
         return ((new - cached) * self.input + cached * self.cached + written * self.output) / _MILLION
 
 
+MOST_DECIMALS = 12
+
+
+def amount_text(amount: float, decimals: int) -> str:
+    """Money with ``decimals`` decimals, or as many more as its first two digits that are not 0 take."""
+    if 0 < amount < 1:
+        decimals = max(decimals, min(1 - math.floor(math.log10(amount)), MOST_DECIMALS))
+    return f"{amount:,.{decimals}f}"
+
+
 def parse_prices(given: Iterable[str]) -> dict[str, Price]:
     """Prices by model from ``MODEL=IN,OUT`` or ``MODEL=IN,OUT,CACHED`` each.
 

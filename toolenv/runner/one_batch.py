@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from toolenv.actions import shown
-from toolenv.errors import UsageError
-from toolenv.policy import RAISED, Answer, Ask, Batched, Policy, Raised
+from toolenv.errors import RAISED, UsageError
+from toolenv.policy import Answer, Ask, Batched, Policy, Raised
 
 
 def in_one_batch(policy: Policy, asks: Sequence[Ask]) -> Sequence[Answer | Raised]:

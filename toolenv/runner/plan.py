@@ -8,10 +8,12 @@ import os
 import platform
 import sys
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
+from numbers import Integral
 from typing import Any, cast, overload
 
 import gymnasium
@@ -45,7 +47,8 @@ class RunConfig:
         agent_options: settings of the agent. Those in :data:`REACHING_OPTIONS` are neither stored nor
             hashed: a run may be resumed on another server, and a key never reaches a file.
         tasks: task ids to run; empty for all.
-        limit: at most this many tasks of each env, from the first on; ``None`` for all.
+        limit: at most this many tasks of each env; ``None`` for all. Tasks that more of the suite's envs
+            have come first, so that conditions can be compared, then those that the suite has first.
         trials: repetitions of each task.
         seed: the seed all episode seeds derive from.
         arm: see :mod:`toolenv.runner.arms`; any run that is no other arm is a baseline.
@@ -69,8 +72,11 @@ class RunConfig:
             ("trials", self.trials, 1),
             ("seed", self.seed, 0),
         ):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+            if value is None and name == "limit":
+                continue
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise UsageError(f"{name}={value!r}: give a whole number of at least {least}")
+            object.__setattr__(self, name, int(value))
         if not self.envs:
             raise UsageError("no environment id given")
 
@@ -218,8 +224,13 @@ class Jobs(Sequence[Job]):
     def __init__(self, tasks: Mapping[str, Sequence[str]], trials: int, seed: int) -> None:
         self._tasks, self._trials, self._seed = tasks, trials, seed
 
+    @property
+    def tasks(self) -> int:
+        """How many jobs a trial has."""
+        return sum(map(len, self._tasks.values()))
+
     def __len__(self) -> int:
-        return self._trials * sum(map(len, self._tasks.values()))
+        return self._trials * self.tasks
 
     def __iter__(self) -> Iterator[Job]:
         for env, tasks in self._tasks.items():
@@ -252,13 +263,26 @@ def plan(config: RunConfig) -> tuple[Jobs, dict[str, str]]:
         UsageError: an option that cannot be used.
         DataMissingError: with the command that fetches the data.
     """
-    tasks: dict[str, Sequence[str]] = {}
-    manifests: dict[str, str] = {}
-    for env_id in config.envs:
-        source = source_of(env_id, config.make_options)
-        manifests[env_id] = source.manifest_hash
-        tasks[env_id] = source.task_ids[: config.limit]
-    return Jobs(tasks, config.trials, config.seed), manifests
+    sources = {env_id: source_of(env_id, config.make_options) for env_id in config.envs}
+    manifests = {env_id: source.manifest_hash for env_id, source in sources.items()}
+    return Jobs(_limited(sources, config.limit), config.trials, config.seed), manifests
+
+
+def _limited(sources: Mapping[str, TaskSource], limit: int | None) -> dict[str, Sequence[str]]:
+    """The tasks of each env; see :attr:`RunConfig.limit`."""
+    had: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for source in sources.values():
+        if isinstance(source.task_ids, tuple):  # else there is no end to them, and all envs have the same
+            had[source.suite.name].update(source.task_ids)
+    return {env_id: _first(one.task_ids, had[one.suite.name], limit) for env_id, one in sources.items()}
+
+
+def _first(ids: Sequence[str], had: Mapping[str, int], limit: int | None) -> Sequence[str]:
+    """So many of the ids, in their order: those that are had most often before others."""
+    if limit is None or not isinstance(ids, tuple):
+        return ids[:limit]
+    kept = set(sorted(ids, key=lambda one: -had[one])[:limit])
+    return tuple(one for one in ids if one in kept)
 
 
 def versions() -> dict[str, str]:

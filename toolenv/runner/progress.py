@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from toolenv.model_server.failures import Failures
 from toolenv.rollout import Rollout
-from toolenv.runner.costs import Money, Tariff
+from toolenv.runner.costs import Money, Tariff, amount_text
 
 QUIET_SECONDS = 30.0
 """After so long without an episode that ended, the line says so, and what is in flight."""
@@ -136,7 +136,7 @@ class Tally:
         if self._tariff is None:
             return ""
         unknown = f" ({self.money.unknown:,} unknown)" if self.money.unknown else ""
-        return f"cost {self.money.amount:,.2f}{unknown}"
+        return f"cost {amount_text(self.money.amount, 2)}{unknown}"
 
 
 def duration(seconds: float) -> str:

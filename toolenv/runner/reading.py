@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from toolenv.episode import Episode
-from toolenv.errors import DataCorruptError, StoreError
+from toolenv.errors import DataCorruptError, StoreError, UnknownNameError
 from toolenv.hashed_json import strict_json
 from toolenv.rollout import Rollout
 from toolenv.runner import shards
 from toolenv.trace import Trace
+
+BASELINE = "baseline"
+"""The arm of runs that are part of no study, too."""
 
 RUN_VERSION = 1
 RUN_FILE = "run.json"
@@ -63,16 +67,28 @@ def _check_values(header: dict[str, Any], path: Path) -> None:
         "config: env_options": ([header["config"]["env_options"]], dict),
         "config: agent_options": ([header["config"].get("agent_options", {})], dict),
         "config_hash": ([header.get("config_hash", "")], str),
-        "arm": ([header.get("arm", "")], str),
+        "arm": ([header.get("arm", BASELINE)], str),
         "baseline": ([header.get("baseline", {})], dict),
     }
     for name, (values, kind) in parts.items():
         for value in values:
             if type(value) is not kind:
                 raise StoreError(f"{path}: {name} has {value!r:.80}, expected a {kind.__name__}")
+    if header.get("arm", BASELINE) != BASELINE:
+        _check_arm(header, path)
     for env, count in header["planned"].items():
         if count < 0:
             raise StoreError(f"{path}: planned has {count} episodes of {env!r:.80}")
+
+
+def _check_arm(header: Mapping[str, Any], path: Path) -> None:
+    """Arms but the baseline are of a study, which they name."""
+    from toolenv.runner.arms import ARMS  # which reads runs itself
+
+    if header["arm"] not in ARMS:
+        raise StoreError(f"{path}: {UnknownNameError('arm', header['arm'], ARMS)}")
+    if not isinstance(header.get("baseline", {}).get("config_hash"), str):
+        raise StoreError(f"{path}: arm {header['arm']!r} has no config_hash under baseline")
 
 
 def _check_origins(origins: Any, path: Path) -> None:
@@ -105,7 +121,10 @@ def find_runs(folders: Sequence[Path]) -> list[Path]:
     runs: dict[Path, Path] = {}
     for folder in folders:
         below = (path.parent for path in folder.glob(f"*/{RUN_FILE}"))
-        found = [folder] if (folder / RUN_FILE).exists() else sorted(below)
+        try:
+            found = [folder] if (folder / RUN_FILE).exists() else sorted(below)
+        except OSError as error:  # such as a name that is too long
+            raise StoreError(f"{folder} cannot be read: {error.strerror or error}") from error
         if not found:
             raise StoreError(f"{folder} is no run directory and holds none: there is no {RUN_FILE}")
         for run in found:
@@ -120,6 +139,23 @@ def read_episodes(folder: Path) -> Iterator[Episode]:
         StoreError: a line that is no record, by number.
     """
     return _read(folder, lambda parts: Episode.from_json(parts[0]))
+
+
+def read_own_episodes(folder: Path) -> Iterator[Episode]:
+    """:func:`read_episodes`, each made sure to be of the run that ``run.json`` tells of.
+
+    Raises:
+        StoreError: as there; or an episode of another agent or environment: a file was put there by hand.
+    """
+    header = read_header(folder)
+    agent, planned = header["agent"], header["planned"]
+    for one in read_episodes(folder):
+        if one.agent != agent or one.env not in planned:
+            raise StoreError(
+                f"{folder} is a run of {agent!r} in {', '.join(planned)}, and holds an episode of"
+                f" {one.agent!r} in {one.env} (task {one.task_id!r}): it belongs into another folder"
+            )
+        yield one
 
 
 def read_rollouts(
@@ -178,8 +214,7 @@ def _read(folder: Path, parse: Callable[[Parts], T]) -> Iterator[T]:
 
 def _read_file(path: Path, parse: Callable[[Parts], T]) -> Iterator[T]:
     """What each line holds; an unfinished last line is left out."""
-    if path.is_dir():
-        raise StoreError(f"{path} is a folder, expected a file of episodes")
+    shards.check_file(path)
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
@@ -188,6 +223,8 @@ def _read_file(path: Path, parse: Callable[[Parts], T]) -> Iterator[T]:
 
 
 def _parsed(line: bytes, where: str, parse: Callable[[Parts], T]) -> T:
+    if line.startswith(codecs.BOM_UTF8):
+        raise StoreError(f"{where}: not a record: it begins with a UTF-8 BOM; save the file without")
     try:
         return parse(_parts(line))
     except (ValueError, LookupError, TypeError, AttributeError, DataCorruptError) as error:

@@ -22,6 +22,11 @@ def shard_path(folder: Path, number: int) -> Path:
     return folder / (FIRST_SHARD if number == 0 else f"episodes-{number:05d}.jsonl")
 
 
+def is_shard(name: str) -> bool:
+    """Whether a file of that name holds episodes."""
+    return _NAME.fullmatch(name) is not None
+
+
 def shard_paths(folder: Path) -> list[Path]:
     """The files that are there, in the order they were filled.
 
@@ -48,7 +53,7 @@ def shard_paths(folder: Path) -> list[Path]:
 def check_file(path: Path) -> None:
     """Raise a :class:`StoreError` if something is there that is no file."""
     if path.exists() and not path.is_file():
-        raise StoreError(f"{path} is no file")
+        raise StoreError(f"{path} is {'a folder' if path.is_dir() else 'no file'}, expected a file")
 
 
 def hold_episodes(folder: Path) -> bool:

@@ -31,8 +31,9 @@ from toolenv.runner import shards
 from toolenv.runner.keys import KeySet
 from toolenv.runner.plan import JUDGED_BY, RunConfig, described, versions, without_reaching
 from toolenv.runner.preflights import PREFLIGHTS_FILE
-from toolenv.runner.reading import PLAYED_AGAIN, RUN_FILE, RUN_VERSION, read_episodes, read_header
+from toolenv.runner.reading import PLAYED_AGAIN, RUN_FILE, RUN_VERSION, read_header, read_own_episodes
 from toolenv.runner.set_aside import SET_ASIDE_FILE, SetAside, set_aside_failed
+from toolenv.runner.settings import settings_of
 
 LOCK_FILE = ".lock"
 
@@ -57,13 +58,12 @@ def make_header(
         planned: how many episodes each env has.
         origins: what the tasks of each env come from, see :func:`toolenv.runner.plan.origins`.
     """
-    settings: dict[str, Any] = getattr(getattr(policy, "settings", None), "to_json", dict)()
     header = {
         "version": RUN_VERSION,
         "config": config.to_json(),
         "config_hash": config.hash,
         "agent": getattr(policy, "name", config.agent),
-        "agent_settings": settings,
+        "agent_settings": settings_of(policy),
         "privileged": isinstance(policy, Privileged),
         "manifests": dict(manifests),
         "origins": dict(origins),
@@ -99,7 +99,7 @@ def finished(folder: Path, header: Mapping[str, Any], *, resume: bool) -> KeySet
     there = read_header(folder)
     _check_same(folder, there, header)
     _check_versions(folder, there, header)
-    return KeySet(one.key for one in read_episodes(folder) if one.decided_by not in PLAYED_AGAIN)
+    return KeySet(one.key for one in read_own_episodes(folder) if one.decided_by not in PLAYED_AGAIN)
 
 
 def has_begun(folder: Path) -> bool:
@@ -129,7 +129,8 @@ class RunStore:
 
     def __init__(self, folder: Path, header: Mapping[str, Any], *, resume: bool = False) -> None:
         self.folder = folder
-        self._lock = locked(folder / LOCK_FILE, folder)
+        self._place = folder.absolute()  # a policy may change the working directory
+        self._lock = locked(self._place / LOCK_FILE, folder)
         try:
             self.done = finished(folder, header, resume=resume)
             self._is_new = not (resume and (folder / RUN_FILE).exists())
@@ -159,7 +160,7 @@ class RunStore:
         start = self._file.seek(0, os.SEEK_END)
         if start >= shards.SHARD_BYTES:
             full, start = self._file, 0
-            self._file = _append_to(shards.shard_path(self.folder, len(shards.shard_paths(self.folder))))
+            self._file = _append_to(shards.shard_path(self._place, len(shards.shard_paths(self._place))))
             full.close()
         try:
             while line:
@@ -171,7 +172,7 @@ class RunStore:
 
     def is_empty(self) -> bool:
         """Whether no episode is in the files. A signal may come before ``done`` knows of one that is."""
-        return not shards.hold_episodes(self.folder)
+        return not shards.hold_episodes(self._place)
 
     def close(self) -> None:
         """Close the files and let others write."""
@@ -186,14 +187,14 @@ class RunStore:
             with suppress(OSError):
                 self._take_away()
         self.close()
-        if not (self.folder / RUN_FILE).exists():
+        if not (self._place / RUN_FILE).exists():
             with suppress(OSError):
-                self.folder.rmdir()
+                self._place.rmdir()
 
     def _take_away(self) -> None:
         """Leave nothing of a run that has no episode; the lock file goes while the lock is held."""
         names = (RUN_FILE, PREFLIGHTS_FILE, LOCK_FILE)
-        for path in (*shards.shard_paths(self.folder), *(self.folder / name for name in names)):
+        for path in (*shards.shard_paths(self._place), *(self._place / name for name in names)):
             path.unlink(missing_ok=True)
 
 
@@ -269,7 +270,7 @@ def _open(folder: Path, header: Mapping[str, Any], is_new: bool) -> tuple[SetAsi
         for path in paths:
             _repair(path)
             set_aside_failed(path)
-        return SetAside(folder), _append_to(paths[-1] if paths else shards.shard_path(folder, 0))
+        return SetAside(folder.absolute()), _append_to(paths[-1] if paths else shards.shard_path(folder, 0))
     except OSError as error:
         raise unwritable(folder, error) from error
 

@@ -6,12 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 from toolenv.errors import UnknownNameError, UsageError
 from toolenv.feasibility.manifest import MaskManifest
-from toolenv.masks import manifest_for
+from toolenv.masks import check_built, manifest_for, own_masks
 from toolenv.source.conditions import CONDITIONS, DRAWN, conditions_of
 from toolenv.source.task_source import TaskSource
 from toolenv.source.wanted import TaskIds, check_masked, wanted_ids
@@ -67,8 +68,9 @@ def make_source(
         hazards: a hazard manifest to use instead of the suite's own.
         hazard_seed: which of a task's proved instances is armed; ``None`` is the first. The seed of an
             episode has no part in it, so that the arms of a study all meet the same instance.
-        decoys: in ``mixed``, take as many tools that are not critical from the feasible episodes, so that
-            the number of tools does not tell the label. An agent may have wanted one of them.
+        decoys: in ``mixed``, take as many tools that are not critical from the feasible episodes, as far as
+            they have so many: the number of tools then says less of the label. An agent may have wanted one
+            of them.
 
     Raises:
         UsageError: a value that cannot be used, named with the nearest good one.
@@ -121,7 +123,7 @@ def _check_decoys(suite: Suite, condition: str, decoys: bool) -> None:
 def _prior(suite: Suite, condition: str, value: float | None) -> float:
     if value is None:
         return EVEN
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and not math.isnan(value)
+    is_number = isinstance(value, Real) and not isinstance(value, bool) and not math.isnan(value)
     if not is_number or not 0.0 <= value <= 1.0:
         raise UsageError(f"prior={value!r}: give a number from 0.0 to 1.0")
     if condition not in DRAWN:
@@ -132,9 +134,9 @@ def _prior(suite: Suite, condition: str, value: float | None) -> float:
 
 def _cap(suite: Suite, max_turns: int | None) -> int:
     cap = suite.max_turns if max_turns is None else max_turns
-    if not isinstance(cap, int) or isinstance(cap, bool) or cap < 1:
+    if not isinstance(cap, Integral) or isinstance(cap, bool) or cap < 1:
         raise UsageError(f"max_turns={max_turns!r}: give a whole number of at least 1")
-    return cap
+    return int(cap)
 
 
 def _generated(
@@ -185,6 +187,8 @@ def _masked_source(
     frame: _Frame, clean: Mapping[str, Task], manifest: MaskManifest, tasks: TaskIds, decoys: bool
 ) -> TaskSource:
     """The tasks of a condition without a hazard."""
+    if frame.condition != "clean":
+        check_built(manifest, frame.suite)
     masked = _masked(clean, manifest, natural=frame.condition != "mixed")
     wanted = wanted_ids(tasks, clean, frame.suite)
     if wanted is not None:
@@ -221,7 +225,7 @@ def _why_none(manifest: MaskManifest) -> str:
 
 def _with_origin(source: TaskSource, subset: str) -> TaskSource:
     """The source, told which data and corrections its tasks are of."""
-    own, corrections = source.suite.masks(subset), corrections_of(source.suite)
+    own, corrections = own_masks(source.suite, subset), corrections_of(source.suite)
     source.data = own.data
     if corrections is not None:
         source.corrections = corrections.within({*own.masks, *own.excluded})

@@ -12,7 +12,7 @@ from toolenv.hashed_json import given_path
 from toolenv.hazards.base import Instance
 from toolenv.hazards.checks import check_fit
 from toolenv.hazards.manifest import HazardManifest
-from toolenv.masks import check_ids
+from toolenv.masks import check_ids, data_of
 from toolenv.source.conditions import DRAWN
 from toolenv.source.task_source import TaskSource
 from toolenv.suite import OWN_MODE, BringsHazards, Suite, hazard_manifests
@@ -82,8 +82,8 @@ def _uncorrected(clean: Mapping[str, Task], wanted: Sequence[str] | None, where:
 
 def _check_data(found: HazardManifest, suite: Suite, where: str) -> None:
     """Refuse hazards proved on other data: its tasks of the same ids may be other tasks."""
-    own = suite.masks(suite.default_subset).data
-    if found.data != own:
+    own = data_of(suite, suite.default_subset)
+    if own is not None and found.data != own:
         raise DataCorruptError(
             f"{where}: hazards proved on data {found.data!r}; {suite.name} here has {own!r}"
         )

@@ -25,9 +25,16 @@ _SAME_SIGN = str.maketrans(
 _TAG = re.compile(
     r"<(?P<close>/?)(?P<name>think|thinking|thoughts?|reasoning|seed:think)>"
     r"|\[(?P<close_bracket>/?)(?P<bracket>think)\]"
-    r"|(?P<call><tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>)",
+    r"|<\|(?:START|(?P<close_turn>END))_(?P<turn>THINKING)\|>"
+    r"|<(?:\|(?P<thought>channel)|(?P<close_thought>channel)\|)>"
+    r"|(?P<sign><\|(?:(?:START|END)_(?:RESPONSE|TEXT|OF_TURN_TOKEN)|CHATBOT_TOKEN)\|>)"
+    r"|(?P<call><tool_call>|<function=|\[TOOL_CALLS\]|<\|python_tag\|>|<\|START_ACTION\|>"
+    r"|<start_function_call>|<\|tool_call>|<[|｜]tool[_▁]call[_▁]begin[|｜]>"
+    r"|<(?:[|｜]+DSML[|｜]+ ?|(?:steptml|atem):)?invoke\s)",
     re.IGNORECASE | re.ASCII,
 )
+# Special tokens of calls, which end a thought that is not closed before; words of a call in a thought do not.
+_ACTION = {"[thinking": "<|START_ACTION|>", "[channel": "<|tool_call>"}
 _CHANNEL = re.compile(
     r"<\|channel\|>analysis<\|message\|>.*?(?=<\|(?:end|return|call|start|channel)\|>|\Z)"
     r"|(?:<\|start\|>assistant)?<\|channel\|>(?:final|commentary)<\|message\|>"
@@ -35,11 +42,11 @@ _CHANNEL = re.compile(
     re.DOTALL,
 )
 # What is left of the channels where a server drops special tokens.
-_CHANNEL_WORD = re.compile(r"assistant(?:final|(?=commentary to=))")
+_CHANNEL_WORD = re.compile(r"assistant(?:final|(?=(?:commentary|analysis) to=))")
 _EDGES = re.compile(
     r"\A(?:[<\[]/?[\w:]+[>\]]|(?:<\|start\|>assistant)?<\|channel\|>\w+<\|message\|>"
-    r"|<\|\w+\|>(?:assistant)?|analysis)"
-    r"|(?:[<\[]/[\w:]+[>\]]|assistant(?:final)?)\Z",
+    r"|<\|\w+\|>(?:assistant)?|<\|channel>(?:thought\b)?|analysis)"
+    r"|(?:[<\[]/[\w:]+[>\]]|<\|END_THINKING\|>|<channel\|>|assistant(?:final)?)\Z",
     re.ASCII,
 )
 
@@ -60,8 +67,8 @@ def strip_reasoning(text: str) -> tuple[str, str]:
     """Tell what a user sees from inline reasoning.
 
     Reasoning is what stands in ``<think>…</think>`` and its like, before a closing tag that was never
-    opened, and after an opening tag that is never closed; also gpt-oss's analysis channel. Tags in
-    backticks or in a call's arguments are text.
+    opened, and after an opening tag that is never closed; also gpt-oss's analysis channel. The signs that
+    Cohere's models put around an answer are dropped. Tags in backticks or in a call's arguments are text.
 
     Returns:
         The visible text and the reasoning, both without the tags. Text without tags comes back unchanged.
@@ -86,7 +93,7 @@ def own_words(text: str) -> str:
 
 
 def _hidden_spans(text: str, spare_calls: bool = True) -> list[Span]:
-    """Reasoning, tags included, and the signs of gpt-oss's channels; in order, not overlapping.
+    """Reasoning, tags included, and the signs around answers; in order, not overlapping.
 
     Args:
         text: an assistant's text.
@@ -113,7 +120,7 @@ def _merged(spans: list[Span]) -> list[Span]:
 def _tagged_spans(text: str, spare_calls: bool) -> list[Span]:
     spans: list[Span] = []
     opened: re.Match[str] | None = None
-    in_call, in_arguments = False, 0
+    in_call, in_arguments, acts_at = False, 0, 0
     for tag in _TAG.finditer(text):
         if text[tag.start() - 1 : tag.start()] == text[tag.end() : tag.end() + 1] == "`":
             continue  # talk about tags
@@ -121,8 +128,12 @@ def _tagged_spans(text: str, spare_calls: bool) -> list[Span]:
             if _closes(tag) and _name(tag) == _name(opened):
                 spans.append((opened.start(), tag.end()))
                 opened = None
+            elif tag["call"] and not acts_at and tag["call"] == _ACTION.get(_name(opened)):
+                acts_at = tag.start()
         elif tag["call"]:
             in_call = spare_calls
+        elif tag["sign"]:
+            spans += [] if in_call else [tag.span()]
         elif _closes(tag) and in_arguments:
             in_arguments -= 1
         elif _closes(tag):  # opened by the chat template, out of sight
@@ -130,16 +141,16 @@ def _tagged_spans(text: str, spare_calls: bool) -> list[Span]:
         elif in_call:
             in_arguments += 1
         else:
-            opened = tag
-    return [*spans, (opened.start(), len(text))] if opened else spans
+            opened, acts_at = tag, 0
+    return [*spans, (opened.start(), acts_at or len(text))] if opened else spans
 
 
 def _closes(tag: re.Match[str]) -> bool:
-    return bool(tag["close"] or tag["close_bracket"])
+    return any(tag[f"close{what}"] for what in ("", "_bracket", "_turn", "_thought"))
 
 
 def _name(tag: re.Match[str]) -> str:
-    return (tag["name"] or f"[{tag['bracket']}").lower()
+    return (tag["name"] or f"[{tag['bracket'] or tag['turn'] or 'channel'}").lower()
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, cast
 
 import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
 from toolenv.env import ToolEnv
+from toolenv.errors import UnknownNameError
 from toolenv.judge import RewardTable
 from toolenv.types import Action, Observation
 from toolenv.wrappers.ended import complete
@@ -65,12 +65,19 @@ class RewardOutcomes(gymnasium.Wrapper[Observation, Action, Observation, Action]
 
     Put it on the outside: ``RewardOutcomes(gym.make(…), false_stop=-1.0)``. ``info["verdict"]["reward"]``
     and ``info["episode"]["r"]`` follow. Invalid episodes keep their NaN.
+
+    Raises:
+        UnknownNameError: no outcome has such a name; the nearest is named.
+        UsageError: a reward is no finite number.
     """
 
     def __init__(self, env: gymnasium.Env[Observation, Action], **rewards: float) -> None:
         RecordConstructorArgs.__init__(self, _disable_deepcopy=False, **rewards)
         gymnasium.Wrapper.__init__(self, env)
-        self.rewards = RewardTable(**{**asdict(RewardTable()), **rewards})
+        for name in rewards:
+            if name not in RewardTable.__dataclass_fields__:
+                raise UnknownNameError("reward", name, RewardTable.__dataclass_fields__, "RewardOutcomes")
+        self.rewards = RewardTable(**rewards)
 
     def step(self, action: Action) -> tuple[Observation, Any, bool, bool, dict[str, Any]]:
         """Step; the last reward is the table's."""

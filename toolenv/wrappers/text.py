@@ -42,13 +42,20 @@ class UnicodeText(Space[str]):
 
 
 class TextObservation(gymnasium.ObservationWrapper[str, Action, Observation], RecordConstructorArgs):
-    """The conversation as one text, as ``render_mode="ansi"`` prints it."""
+    """The conversation as one text, as ``render_mode="ansi"`` prints it.
 
-    def __init__(self, env: gymnasium.Env[Observation, Action]) -> None:
-        RecordConstructorArgs.__init__(self)
+    Args:
+        env: the environment.
+        schemas: whether each tool on offer has a line of its own with its description and the JSON Schema of
+            its arguments, so that calls can be made from the text alone; otherwise tools are names.
+    """
+
+    def __init__(self, env: gymnasium.Env[Observation, Action], *, schemas: bool = False) -> None:
+        RecordConstructorArgs.__init__(self, schemas=schemas)
         gymnasium.ObservationWrapper.__init__(self, env)
+        self._schemas = schemas
         self.observation_space = UnicodeText()
 
     def observation(self, observation: Observation) -> str:
         """The text."""
-        return render_conversation(observation)
+        return render_conversation(observation, schemas=self._schemas)

@@ -43,7 +43,31 @@ def test_one_hazard_on_one_task(toolenv: Command, place: Path) -> None:
     )
     assert ended.code == 0, ended.err
     assert set(HazardManifest.read(place / "output-drift.json").tasks) == {"lamp-north"}
-    assert not (place / "execution-failure.json").exists()
+    assert {path.name for path in place.iterdir()} == {"output-drift.json"}, "hazard.json would hold no mix"
+    assert "hazard: not written; it mixes all hazards" in ended.out
+
+
+def test_what_is_not_written_is_told_and_why(toolenv: Command, place: Path) -> None:
+    ended = toolenv("arm", DEPOT, "--out", place / "hazards")
+    assert (ended.code, ended.err) == (1, "")
+    assert not (place / "hazards").exists()
+    told = [line for line in ended.out.splitlines() if not line.startswith(" ")]
+    two = (
+        *("cross-source-conflict", "execution-failure", "invocation-error"),
+        *("output-drift", "specification-drift", "hazard"),
+    )
+    assert sorted(told) == sorted(
+        ["confusable: 0 tasks, fewer than --fewest 20: not written"]
+        + [f"{name}: 2 tasks, fewer than --fewest 20: not written" for name in two]
+    )
+    assert "  2 excluded: no tool is known to be indispensable for it" in ended.out
+
+
+def test_a_manifest_of_no_task_is_never_written(toolenv: Command, place: Path) -> None:
+    ended = toolenv("arm", DEPOT, "--out", place, "--hazard", "confusable", "--fewest", 0)
+    assert ended.code == 1
+    assert "confusable: 0 tasks, fewer than --fewest 1: not written" in ended.out
+    assert list(place.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -303,7 +303,7 @@ def test_reports_and_rescoring(toolenv: Command, place: Path) -> None:
     reported = toolenv("report", "x")
     assert (reported.code, reported.err) == (0, "")
     start = "Arms of hinted"
-    table = printed[printed.index(start) : printed.index("Runs:")]
+    table = printed[printed.index(start) : printed.index("More (tokens by role, ")]
     assert table.strip() in reported.out
     assert "hinted [tts]" not in reported.out
     rows = {row["arm"]: row for row in json.loads(toolenv("report", "x", "--json").out)["arms"]}

@@ -114,8 +114,11 @@ def test_bad_input_is_one_line(
     [
         (("run", CLEAN), "Missing option '--agent'"),
         (("run", "--agent", "noop"), "Missing argument 'ENV…'"),
-        ((*RUN, "--limit", "many"), "Invalid value for '--limit'"),
-        ((*RUN, "--concurrency", "0"), "Invalid value for '--concurrency'"),
+        ((*RUN, "--limit", "many"), "Invalid value for '--limit': 'many': "),
+        ((*RUN, "--limit", "1e3"), "Invalid value for '--limit': '1e3': "),
+        ((*RUN, "--seed", "1.5"), "Invalid value for '--seed': '1.5': "),
+        ((*RUN, "--concurrency", "0"), "Invalid value for '--concurrency': '0': "),
+        (("annotate", "answer", "x.json", "--port", "x"), "Invalid value for '--port': 'x': "),
         ((*RUN, "--masks", "nowhere.json"), "Invalid value for '--masks'"),
         ((*RUN, "--out", ""), "Invalid value for '--out': the name of a folder is empty"),
         (("quickstart", "--out", " "), "Invalid value for '--out': the name of a folder is empty"),

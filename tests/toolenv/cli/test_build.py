@@ -137,7 +137,10 @@ def test_a_success_without_the_masked_tools_takes_the_mask_away(toolenv: Command
         ((), "give --traces, --foreign or --reference"),
         (("--traces", "nowhere"), "nowhere is no run directory"),
         (("--traces", "runs", "--agents", "0"), "agents_needed=0: give a whole number of at least 1"),
-        (("--traces", "runs", "--agents", "4"), "the traces are of 3 agents (looks-around, oracle, repeats)"),
+        (
+            ("--traces", "runs", "--agents", "4"),
+            "--agents 4: so many agents have to have solved a task, and the traces are of 3 agents (looks",
+        ),
         (("--traces", "runs", "--criterion", "all"), "unknown criterion 'all'"),
         (("--traces", "runs", "--criterion", "all-agents", "--agents", "2"), "all-agents asks for all"),
         (("--traces", "runs", "--replays", "0"), "max_replays=0"),

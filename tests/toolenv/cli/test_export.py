@@ -44,6 +44,20 @@ def test_every_field_of_an_episode_has_a_column() -> None:
     assert tuple(COLUMNS) == (*Origin._fields, *Episode.__slots__, *BEFORE)
 
 
+def test_what_has_not_finished_is_told(kept: Path, toolenv: Command) -> None:
+    """Of a run of several files, the first alone is left."""
+    first, *others = shards.shard_paths(kept)
+    for path in others:
+        path.unlink()
+    there = len(first.read_bytes().splitlines())
+    ended = toolenv("export", "kept", "--out", "x.parquet")
+    assert (ended.code, ended.out) == (0, f"{there} episodes in x.parquet\n")
+    assert ended.err == (
+        f"toolenv: {120 - there} of 120 planned episodes have not finished, and have no row; "
+        "toolenv run with --resume goes on with a run\n"
+    )
+
+
 @pytest.mark.parametrize("rows", [7, 20_000])
 def test_what_is_read_back_is_what_the_run_holds(
     kept: Path, toolenv: Command, monkeypatch: pytest.MonkeyPatch, rows: int

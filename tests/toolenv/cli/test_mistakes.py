@@ -27,6 +27,10 @@ SOME_OF_IT = "--limit N or --tasks ID,…, or choose another --subset"
         ((*RUN, "--agent", "Oracle"), "unknown agent 'Oracle'; did you mean 'oracle'?"),
         ((*RUN, "--agent", ".own:policy"), "unknown agent or module '.own'"),
         ((*RUN[:-2], "--subset", "train"), f"{CLEAN}: {NO_END} {SOME_OF_IT}"),
+        (
+            (*RUN, "--trials", "99999999999999999999"),
+            "trials of 1 task are more than 100,000,000 episodes; give fewer trials",
+        ),
         (("validate", CLEAN, "--subset", "train"), f"{CLEAN}: {NO_END} {SOME_OF_IT}"),
         (("arm", "Workflows", "--subset", "train", "--out", "x"), f"Workflows: {NO_END} --tasks ID,…, or"),
         (

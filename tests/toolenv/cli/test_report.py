@@ -108,7 +108,7 @@ def test_the_json_s_numbers_are_those_of_the_records(toolenv: Command, kept: Pat
 def test_episodes_that_never_ended_are_counted_as_planned(toolenv: Command, kept: Path) -> None:
     rewrite(kept, records(kept)[:2])
     rows = json.loads(toolenv("report", "kept", "--json").out)["rows"]
-    assert [(row["planned"], row["valid"]) for row in rows] == [(5, 2), (5, 0)]
+    assert [(row["planned"], row["valid"]) for row in rows] == [(5, 2), (5, 0), (10, 2)]
     assert rows[1]["metrics"]["fcr_strict"]["value"] is None
 
 
@@ -117,7 +117,11 @@ def test_a_run_without_any_episode_has_a_table_of_nothing(toolenv: Command, kept
         make_empty(kept / EPISODES_FILE)
         assert toolenv("report", "kept").code == 0
         rows = json.loads(toolenv("report", "kept", "--json").out)["rows"]
-        assert [(row["planned"], row["valid"], row["invalid"]) for row in rows] == [(5, 0, 0)] * 2
+        assert [(row["planned"], row["valid"], row["invalid"]) for row in rows] == [
+            (5, 0, 0),
+            (5, 0, 0),
+            (10, 0, 0),
+        ]
         numbers = {(metric["value"], metric["n"]) for row in rows for metric in row["metrics"].values()}
         assert numbers == {(None, 0)}
         assert toolenv("rescore", "kept").code == 0
@@ -161,6 +165,14 @@ def test_a_corrupt_line_is_named(toolenv: Command, kept: Path) -> None:
         ended = toolenv(command, "kept")
         assert (ended.code, ended.out) == (2, "")
         assert ended.err.startswith(f"toolenv: kept/{EPISODES_FILE}, line 4: not a record")
+
+
+def test_a_byte_order_mark_is_called_one(toolenv: Command, kept: Path) -> None:
+    path = kept / EPISODES_FILE
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    ended = toolenv("report", "kept")
+    told = "kept/episodes.jsonl, line 1: not a record: it begins with a UTF-8 BOM; save the file without"
+    assert (ended.code, ended.out, ended.err) == (2, "", f"toolenv: {told}\n")
 
 
 def test_rescoring_changes_nothing(toolenv: Command, kept: Path) -> None:

@@ -21,6 +21,7 @@ def test_a_run_is_kept_and_its_table_printed(toolenv: Command, place: Path) -> N
     assert (ended.code, ended.err) == (0, "")
     assert "ToolFeas/BFCL (pooled)" in ended.out
     assert ended.out.rstrip().endswith("Runs: kept")
+    assert "toolenv report DIR" in ended.out.splitlines()[-2]
     assert envs_of(place / "kept") == {CLEAN: 3, INFEASIBLE: 3}
     assert all(one.reward == 1.0 for one in read_episodes(place / "kept"))
     header = read_header(place / "kept")

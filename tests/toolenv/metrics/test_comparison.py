@@ -10,6 +10,7 @@ import pytest
 
 from tests.toolenv.metrics.test_rates import episode
 from toolenv.episode import Episode
+from toolenv.errors import UsageError
 from toolenv.metrics.comparison import ACHIEVED, QUANTITIES, compare, match
 from toolenv.metrics.paired import PairCounts
 from toolenv.metrics.registry import catalogue
@@ -113,3 +114,35 @@ def test_tokens_are_compared_task_by_task() -> None:
     assert (found.first.value, found.second.value, found.difference.value) == (13, 10, 3)
     assert found.difference.low == pytest.approx(-3.5724, abs=1e-4)
     assert (found.difference.n, found.excluded, found.p, found.pairs) == (3, 1, None, None)
+
+
+CLEAN, INFEASIBLE, HAZARD = (f"ToolFeas/BFCL-{one}-v0" for one in ("clean", "infeasible", "hazard"))
+
+
+def test_sets_of_several_envs_are_paired_by_env() -> None:
+    """Twins of t0 to t2; of the second agent the clean t2 is missing and it has a hazard env besides."""
+    label: dict[str, Any] = {"label": "infeasible"}
+    ours = [*outcomes(1, 0, 1, env=CLEAN), *outcomes(0, 0, 0, env=INFEASIBLE, **label)]
+    theirs = [
+        *outcomes(0, 0, 0, env=INFEASIBLE, **label),
+        *outcomes(0, 0, env=CLEAN),
+        *outcomes(1, 1, 1, env=HAZARD),
+    ]
+    pairs, matching = match(ours, theirs)
+    assert [(one.env, one.task_id) for one, _ in pairs] == [(other.env, other.task_id) for _, other in pairs]
+    assert (matching.pairs, matching.only_first, matching.only_second) == (5, 1, 3)
+
+
+def test_one_env_against_another_is_paired_by_task() -> None:
+    assert match(outcomes(1, 0, env=CLEAN), outcomes(0, 0, env=HAZARD))[1].pairs == 2
+
+
+def test_sets_that_cannot_be_paired_are_refused() -> None:
+    two = [*outcomes(1, env=CLEAN), *outcomes(1, env=INFEASIBLE)]
+    with pytest.raises(UsageError, match="the second ToolFeas/BFCL-hazard-v0; give sets of one env each"):
+        match(two, outcomes(1, env=HAZARD))
+    agents = [*outcomes(1, env=CLEAN), *outcomes(0, env=CLEAN, agent="other")]
+    for sets in ((agents, outcomes(1, env=CLEAN)), (outcomes(1, env=CLEAN), agents)):
+        with pytest.raises(UsageError, match=r"task 't0', trial 0: two episodes .* and 'other'"):
+            match(*sets)
+    assert match(two, [])[1].only_first == 2

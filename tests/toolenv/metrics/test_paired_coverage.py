@@ -11,14 +11,16 @@ from tests.toolenv.metrics.test_comparison import BY_NAME, outcomes, played
 from toolenv.episode import Episode
 from toolenv.metrics.comparison import Comparison, compare, match
 from toolenv.metrics.paired_coverage import Played, covered_comparison
+from toolenv.types import Label
 
 
 def compared(
     first: Sequence[Episode], second: Sequence[Episode], name: str = "sr", planned: int | None = None
 ) -> Comparison:
     found = compare(match(first, second)[0], BY_NAME[name])
-    sides = Played(first, planned or len(first)), Played(second, len(second))
-    return covered_comparison(found, BY_NAME[name], *sides)
+    labels: frozenset[Label] = frozenset({"feasible"})
+    sides = Played(first, planned or len(first), labels), Played(second, len(second), labels)
+    return covered_comparison(found, BY_NAME[name], sides)
 
 
 def broken(*tasks: int) -> list[Episode]:

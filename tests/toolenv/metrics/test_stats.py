@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from toolenv.metrics.paired import PairCounts, mean_difference, paired_difference
 from toolenv.metrics.stats import grouped_mean, mean_estimate, no_data, ratio_estimate, wilson, wilson_of_mean
 
 TABLE_8 = [
@@ -103,9 +104,37 @@ def test_trials_of_one_task_do_not_narrow_a_mean() -> None:
     assert math.isnan(only.low)
 
 
-def test_a_cost_of_nothing_is_exactly_nothing() -> None:
-    estimate = mean_estimate(grouped_mean(enumerate([0.0, 0.0, 0.0])))
-    assert (estimate.value, estimate.low, estimate.high, estimate.n) == (0, 0, 0, 3)
+@pytest.mark.parametrize(
+    "values",
+    [[0.0] * 10, [5.0] * 4, [4 / 3] * 3, [0.1] * 7, [-0.1] * 3],
+    ids=["zeros", "fives", "rounded thirds", "rounded tenths", "differences"],
+)
+def test_equal_observations_tell_no_spread(values: list[float]) -> None:
+    """FIELD-035 for means: 0 calls in ten episodes do not say that the mean is 0.00 to 0.00."""
+    for estimate in (mean_estimate(grouped_mean(enumerate(values))), mean_difference(enumerate(values))):
+        assert (estimate.value, estimate.n) == (pytest.approx(values[0]), len(values))
+        assert math.isnan(estimate.low)
+        assert math.isnan(estimate.high)
+
+
+def test_a_small_spread_is_one() -> None:
+    estimate = mean_estimate(grouped_mean(enumerate([1_000_000.0, 1_000_001.0])))
+    assert estimate.low < estimate.value < estimate.high
+
+
+def test_tasks_with_equal_means_tell_no_spread_whatever_their_trials_do() -> None:
+    estimate = mean_estimate(grouped_mean([("a", 1.0), ("a", 3.0), ("b", 3.0), ("b", 1.0)]))
+    assert (estimate.value, estimate.n, estimate.tasks) == (2, 4, 2)
+    assert math.isnan(estimate.low)
+
+
+def test_numbers_are_plain_ones() -> None:
+    """NumPy's and SciPy's own print as ``np.float64(…)`` and behave otherwise."""
+    mean = grouped_mean(enumerate([1.0, 2.0, 4.0]))
+    pairs = paired_difference(PairCounts(1, 1, 7, 12))
+    rest = mean_estimate(mean), ratio_estimate(mean, mean), mean_difference(enumerate([1.0, 2.0, 4.0]))
+    every = wilson(3, 9), wilson_of_mean(2.5, 9), no_data(), pairs, *rest
+    assert {type(number) for one in every for number in (one.value, one.low, one.high)} == {float}
 
 
 def test_a_wildly_skewed_sample_overflows_nothing() -> None:
@@ -137,4 +166,5 @@ def test_a_ratio_without_a_denominator_is_no_data() -> None:
     assert ratio_estimate(some, some).value == 1
     assert math.isnan(ratio_estimate(some, some).low)
     constant = grouped_mean(enumerate([2.0, 2.0]))
-    assert ratio_estimate(constant, constant).high == 1
+    assert ratio_estimate(constant, constant).value == 1
+    assert math.isnan(ratio_estimate(constant, constant).high)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -216,3 +217,24 @@ def test_a_request_that_could_not_be_made_is_not_made_like_the_one_before() -> N
         assert transport.send(good).status == 200
         transport.close()
     assert len(server.requests) == 2
+
+
+def test_an_answer_without_a_head_came_after_the_request_was_sent() -> None:
+    """Old servers' and wrong programs' answers: libcurl takes them for no protocol that it speaks."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        answering = threading.Thread(target=_answer_bare, args=(listening, 3))
+        answering.start()
+        client = Client(address)
+        error = client.all_break(client.exchange())
+        client.close()
+        answering.join()
+    assert (error.reason, error.sent) == ("dropped", True)
+
+
+def _answer_bare(listening: socket.socket, times: int) -> None:
+    for _ in range(times):
+        peer, _ = listening.accept()
+        with peer:
+            peer.recv(65_536)
+            peer.sendall(b'{"choices": []}')

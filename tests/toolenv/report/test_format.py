@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -31,7 +32,22 @@ def test_token_costs_are_in_thousands_and_ratios_are_factors() -> None:
     assert cell(Estimate(1700, 950, 10300, 1234, "log-t"), "tokens") == Cell("1.7K", "950–10.3K", "n=1,234")
     assert cell(Estimate(2.27, 1.5, 3, 9, "log-t"), "ratio") == Cell("2.27×", "1.50–3.00", "n=9")
     assert cell(Estimate(2.0, 0.1, 1e9, 2, "log-t"), "ratio").interval == "0.10–∞"
-    assert cell(Estimate(700, math.nan, math.nan, 1, "log-t"), "tokens") == Cell("700", "", "n=1")
+    assert cell(Estimate(700, math.nan, math.nan, 1, "log-t"), "tokens") == Cell("700", "–", "n=1")
+
+
+def test_n_says_how_many_tasks_an_interval_rests_on() -> None:
+    """15 episodes are 5 tasks, three times each: 0 of 5 is 0 to 43.4% (Wilson: z² / (5 + z²))."""
+    found = Estimate(0, 0, 1.959964**2 / (5 + 1.959964**2), 15, "wilson over tasks", 0, tasks=5)
+    assert cell(found, "rate") == Cell("0%", "0–43.4", "n=15 of 5 tasks")
+    assert sentence(found, "rate") == "0% [0–43.4], n=15 of 5 tasks"
+    assert difference_cell(replace(found, tasks=1), "rate").n == "n=15 of 1 task"
+
+
+def test_a_value_without_spread_has_a_dash_for_an_interval() -> None:
+    alone = Estimate(1.0, math.nan, math.nan, 4, "log-t")
+    assert cell(alone, "calls") == Cell("1.00", "–", "n=4")
+    assert difference_cell(alone, "calls") == Cell("+1.00", "–", "n=4")
+    assert sentence(alone, "calls") == "1.00, n=4"
 
 
 def test_estimated_counts_are_marked() -> None:

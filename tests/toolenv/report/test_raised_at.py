@@ -8,7 +8,7 @@ import traceback
 import pytest
 
 from toolenv.actions import check_action
-from toolenv.report.raised_at import raised_at
+from toolenv.report.raised_at import raised_at, up_to_raised
 
 
 def caught(*arguments: object) -> str:
@@ -52,3 +52,53 @@ def test_where_nothing_is_the_users_own_nothing_is_told(error: str) -> None:
 
 def test_paths_of_other_systems() -> None:
     assert raised_at('  File "C:\\me\\broken.py", line 2, in boom\n    x()\n') == "broken.py:2 in boom"
+
+
+def traced(error: Exception) -> str:
+    try:
+        raise error
+    except Exception as raised:
+        return "".join(traceback.format_exception(raised))
+
+
+def with_note() -> Exception:
+    error = ValueError("wrong")
+    error.add_note("see docs/environment.md")
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (ValueError("cannot parse reply:\n{\n 'a': 1\n}\n"), "ValueError: cannot parse reply:"),
+        (KeyError("a"), "KeyError: 'a'"),
+        (ValueError(), "ValueError"),
+        (with_note(), "ValueError: wrong"),
+        (
+            ExceptionGroup("several", [ValueError("a"), TypeError("b")]),
+            "ExceptionGroup: several (2 sub-exceptions)",
+        ),
+    ],
+)
+def test_the_line_that_names_the_exception_is_found(error: Exception, line: str) -> None:
+    found = traced(error)
+    assert up_to_raised(found).splitlines()[-1] == line
+    assert raised_at(found).endswith(" in traced")
+    cut = "…" + up_to_raised(found)[-120:]
+    assert up_to_raised(cut).endswith(line), "the end of one is read alike"
+
+
+def test_of_a_chain_it_is_the_last_one() -> None:
+    try:
+        try:
+            raise KeyError("first")
+        except KeyError as error:
+            raise RuntimeError("second\nmore") from error
+    except RuntimeError as error:
+        found = "".join(traceback.format_exception(error))
+    assert up_to_raised(found).splitlines()[-1] == "RuntimeError: second"
+
+
+@pytest.mark.parametrize("text", ["", "no server answers", "several\nlines of a server"])
+def test_what_is_no_traceback_stays_as_it_is(text: str) -> None:
+    assert up_to_raised(text) == text

@@ -13,6 +13,7 @@ from toolenv.episode import Episode
 from toolenv.errors import UsageError
 from toolenv.metrics.outcomes import FlagCount, TokenKnowledge
 from toolenv.metrics.registry import catalogue
+from toolenv.report.collect import labels_of
 from toolenv.report.notes import AGENT_ERROR_STAYS, notes
 from toolenv.report.rows import ERROR_CHARACTERS, INVALID_SHOWN, Row, Run, build_rows
 from toolenv.report.serial import rows_to_json
@@ -122,9 +123,47 @@ def test_field_009_planned_valid_and_invalid_counts() -> None:
 def test_a_planned_env_without_episodes_has_a_row() -> None:
     (row,) = build_rows([Run([], {(CLEAN, "agent"): 5})])
     assert (row.planned, row.valid, row.invalid) == (5, 0, 0)
-    assert row.metrics["sr"].n == 0
+    sr, fcr = row.metrics["sr"], row.metrics["fcr_strict"]
+    assert (sr.n, sr.withheld, sr.low, sr.high) == (0, True, 0, 1)
+    assert (fcr.n, fcr.withheld) == (0, False), "no episode of a clean env can be a false continue"
     (empty,) = build_rows([Run([], {(CLEAN, "agent"): 0})])
     assert math.isnan(empty.coverage)
+
+
+def test_a_condition_that_a_run_has_not_come_to_is_withheld_and_pooled() -> None:
+    """Stopped after 4 of 12 clean episodes, before the first of 12 infeasible ones; bounds by hand."""
+    episodes = [clean(task_id=str(number), success=True) for number in range(4)]
+    rows = build_rows([Run(episodes, {(CLEAN, "agent"): 12, (INFEASIBLE, "agent"): 12})])
+    assert [(row.env, row.planned, row.valid) for row in rows] == [
+        (CLEAN, 12, 4),
+        (INFEASIBLE, 12, 0),
+        ("ToolFeas/BFCL (pooled)", 24, 4),
+    ]
+    bounds = [
+        (rows[0], "sr", 4 / 12, 1),
+        (rows[1], "fcr_strict", 0, 1),
+        (rows[1], "fass", 0, 1),
+        (rows[2], "sr", 4 / 12, 1),
+        (rows[2], "fass", 4 / 24, 1),
+    ]
+    for row, name, low, high in bounds:
+        found = row.metrics[name]
+        assert (found.withheld, found.low, found.high) == (True, low, high), (row.env, name)
+
+
+@pytest.mark.parametrize(
+    ("env", "labels"),
+    [
+        (CLEAN, {"feasible"}),
+        (INFEASIBLE, {"infeasible"}),
+        ("ToolFeas/BFCL-mixed-v0", {"feasible", "infeasible"}),
+        ("ToolFeas/Workflows-confusable-v0", {"feasible", "infeasible"}),
+        ("ToolFeas/Workflows-output-drift-v0", {"feasible"}),
+        ("somebody's own", {"feasible", "infeasible"}),
+    ],
+)
+def test_the_labels_that_missing_episodes_may_have(env: str, labels: set[str]) -> None:
+    assert labels_of(env) == labels
 
 
 def test_runs_add_up() -> None:
@@ -208,6 +247,7 @@ def test_json_is_the_promised_form() -> None:
         "excluded": 0,
         "estimated": 0,
         "withheld": True,
+        "tasks": None,
     }
     assert row["over_valid"]["sr"]["value"] == 0.75
 
@@ -268,7 +308,7 @@ def test_field_105_the_end_of_a_long_error_is_kept() -> None:
     (row,) = build_rows([Run([clean(task_id=str(at), error=one, **failed) for at, one in enumerate(cases)])])
     tail, long_line, one_line, short = [one.error for one in row.invalid_episodes]
     assert tail.startswith("…")
-    assert tail.endswith("ZeroDivisionError: a bug\n")
+    assert tail.endswith("ZeroDivisionError: a bug")
     assert long_line.startswith("ZeroDivisionError: xxx")
     assert one_line.startswith("no model server answers at yyy")
     assert short == "short"
@@ -287,3 +327,20 @@ def test_field_105_the_notes_say_what_made_episodes_invalid() -> None:
         f" (deep.py:59 in call){AGENT_ERROR_STAYS}.",
         f"{CLEAN}, agent: 150 episodes invalid by server_error; s0: connection refused.",
     ]
+
+
+def test_infeasible_tasks_that_were_solved_are_counted_and_told() -> None:
+    """Two trials of one task solved without its tools; a right stop where nothing had to be done is none."""
+    solved = [infeasible(task_id="t0", trial=trial, success=True) for trial in range(2)]
+    others = [infeasible(task_id="t1"), infeasible(task_id="t2", **{**stop, "success": True})]
+    (row,) = build_rows([Run([*solved, *others])])
+    assert (row.refuted.episodes, row.refuted.tasks) == (2, 1)
+    assert rows_to_json([row])["rows"][0]["refuted"] == {"episodes": 2, "tasks": 1}
+    (told,) = [text for text in notes([row]) if "without the masked tools" in text]
+    assert told == (
+        f"{INFEASIBLE}, agent: 2 infeasible episodes of 1 task solved without the masked tools: the label of"
+        " these is in doubt, and they count as false continues; toolenv build … --refutations DIR takes such"
+        " tasks out, or masks less."
+    )
+    (none,) = build_rows([Run(others)])
+    assert not [text for text in notes([none]) if "without the masked tools" in text]

@@ -46,7 +46,8 @@ def test_one_row_an_agent_over_all_conditions_by_hand() -> None:
     cells = [line.split() for line in lines]
     # Solves all clean tasks and none under a hazard, stops never: half of all 40 are right; and so are half
     # of those of one that always stops. Only one was played under the hazard, so that n is the column's.
-    assert ["agent", "n=20", "n=10", "n=20", "n=20", "n=40"] in cells
+    assert ["agent", "n=20", "n=10", "n=20", "n=20", "20", "tasks"] in cells
+    assert ["clean", "hazard", "strict", "stop", "n=40", "of"] in cells
     assert ["solver", "100%", "0%", "100%", "0%", "50.0%"] in cells
     assert ["quitter", "0%", "0%", "100%", "50.0%"] in cells
 

@@ -85,7 +85,7 @@ def test_a_damaged_header_is_refused(run: Path, way: str) -> None:
 def test_a_folder_in_place_of_episodes_is_named(run: Path) -> None:
     (run / EPISODES_FILE).unlink()
     (run / EPISODES_FILE).mkdir()
-    with pytest.raises(StoreError, match="is a folder, expected a file of episodes"):
+    with pytest.raises(StoreError, match="is a folder, expected a file"):
         list(read_episodes(run))
 
 
@@ -109,3 +109,19 @@ def test_what_cannot_be_is_named_with_its_value(run: Path, change: dict[str, Any
     path.write_bytes(as_bytes({**record, "episode": {**record["episode"], **change}}) + b"\n")
     with pytest.raises(StoreError, match=f"line 1: not a record: .*{why}"):
         list(read_episodes(run))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"arm": ""}, "unknown arm ''; known: baseline, hint, oracle, tts"),
+        ({"arm": "hints"}, "unknown arm 'hints'; did you mean 'hint'"),
+        ({"arm": "hint"}, "arm 'hint' has no config_hash under baseline"),
+        ({"arm": "hint", "baseline": {"config_hash": 5}}, "arm 'hint' has no config_hash under baseline"),
+    ],
+)
+def test_an_arm_that_is_none_or_names_no_study_is_refused(run: Path, change: Any, told: str) -> None:
+    header = json.loads((run / RUN_FILE).read_text())
+    (run / RUN_FILE).write_text(json.dumps({**header, **change}))
+    with pytest.raises(StoreError, match=told):
+        read_header(run)

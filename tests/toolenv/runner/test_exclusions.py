@@ -37,6 +37,17 @@ def test_chosen_tasks_change_nothing_in_what_an_env_leaves_out() -> None:
     }
 
 
+def test_that_only_some_tasks_were_asked_for_is_told() -> None:
+    config = RunConfig(envs=(CLEAN, INFEASIBLE), agent="x", limit=2)
+    header = {"origins": origins(config), "config": {"limit": 2}}
+    assert exclusion_lines([header]) == {
+        CLEAN: f"{CLEAN}: 4 tasks, of which 2 were asked for (--limit)",
+        INFEASIBLE: f"{INFEASIBLE}: 3 of 4 tasks, of which 2 were asked for (--limit); left out:"
+        " 1 × no tool is used",
+    }
+    assert CLEAN not in exclusion_lines([{**header, "config": {"limit": 4}}])
+
+
 def test_many_reasons_are_cut_and_counted() -> None:
     counts = {f"reason {number}": number for number in range(1, REASONS_SHOWN + 3)}
     line = exclusion_line("env", 1000, counts)

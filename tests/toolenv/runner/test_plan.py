@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 
 from tests.toolenv.runner.toy_runs import CLEAN, INFEASIBLE, MIXED, ten_episodes
@@ -34,6 +35,27 @@ def test_the_limit_counts_tasks_of_each_env_in_the_suites_order() -> None:
     first_two = ["pay-7", "pay-30"]
     assert [(job.env, job.task_id) for job in jobs] == [
         (env, task) for env in (CLEAN, MIXED) for task in first_two
+    ]
+
+
+@pytest.mark.usefixtures("bfcl_package")
+def test_the_limit_takes_tasks_first_that_the_other_conditions_have_too() -> None:
+    """Else a comparison of conditions has no pairs: no task of BFCL's first 200 has this hazard."""
+    clean, hazard = (f"ToolFeas/BFCL-{name}-v0" for name in ("clean", "invocation-error"))
+    jobs, _ = plan(RunConfig(envs=(clean, hazard), agent="x", limit=20))
+    chosen = {env: [job.task_id for job in jobs if job.env == env] for env in (clean, hazard)}
+    assert chosen[clean] == chosen[hazard]
+    assert len(set(chosen[clean])) == 20
+    alone, _ = plan(RunConfig(envs=(clean,), agent="x", limit=20))
+    assert [job.task_id for job in alone] == [f"multiple_{number}" for number in range(20)]
+
+
+def test_tasks_that_others_lack_fill_the_limit_up() -> None:
+    """By hand: 3 of the 4 tasks have a mask."""
+    jobs, _ = plan(RunConfig(envs=(CLEAN, INFEASIBLE), agent="x", limit=4))
+    assert [job.task_id for job in jobs] == [
+        *("pay-7", "pay-30", "two-turns", "idle"),
+        *("pay-7", "pay-30", "two-turns"),
     ]
 
 
@@ -115,3 +137,12 @@ def test_options_that_are_no_json_values_are_told_the_same_in_every_process() ->
     told = config.to_json()["env_options"]
     assert told == {"a": ["b", "c"], "user": f"{__name__}.Setting", "p": "x"}
     assert config.hash == replace(config, env_options={"a": {"b", "c"}, "user": Setting(), "p": "x"}).hash
+
+
+def test_numbers_of_numpy_make_the_same_run() -> None:
+    plain = RunConfig(envs=(CLEAN,), agent="x", limit=2, trials=3, seed=4)
+    given = RunConfig(
+        envs=(CLEAN,), agent="x", limit=numpy.int64(2), trials=numpy.int32(3), seed=numpy.uint8(4)
+    )
+    assert (given, given.hash) == (plain, plain.hash)
+    assert list(plan(given)[0]) == list(plan(plain)[0])

@@ -11,7 +11,7 @@ from tests.toolenv.runner.toy_runs import CLEAN, INFEASIBLE, Payer, play, ten_ep
 from toolenv.errors import UsageError
 from toolenv.model_server.failures import Failures
 from toolenv.rollout import Rollout
-from toolenv.runner.costs import Money, Price, Tariff, parse_prices
+from toolenv.runner.costs import Money, Price, Tariff, amount_text, parse_prices
 from toolenv.runner.progress import Tally, duration
 from toolenv.trouble import Trouble
 from toolenv.types import Usage
@@ -103,6 +103,22 @@ def test_failures_elsewhere_are_counted_apart() -> None:
 )
 def test_durations(seconds: float, told: str) -> None:
     assert duration(seconds) == told
+
+
+@pytest.mark.parametrize(
+    ("amount", "short", "long"),
+    [
+        (0.0, "0.00", "0.0000"),
+        (0.0093, "0.0093", "0.0093"),
+        (0.5, "0.50", "0.5000"),
+        (0.00001234, "0.000012", "0.000012"),
+        (1234.5678, "1,234.57", "1,234.5678"),
+        (1e-300, "0.000000000000", "0.000000000000"),
+    ],
+)
+def test_money_that_is_spent_is_seen(amount: float, short: str, long: str) -> None:
+    """As on the progress line, and as in the table of costs."""
+    assert (amount_text(amount, 2), amount_text(amount, 4)) == (short, long)
 
 
 def test_prices_are_per_million_and_cached_input_has_its_own() -> None:

@@ -11,6 +11,8 @@ from toolenv.suite import Suite
 from toolenv.task import Task
 
 NO_WORLD = "no world to search in"
+"""What certificates say of a task that no search can run on: it has no planner, or none that covers it."""
+
 NOTHING_ALIKE = f"{NO_WORLD}; no remaining tool reads like a masked one"
 ALIKE = f"{NO_WORLD}; for a person to look at: "
 
