@@ -74,10 +74,8 @@ def arm(
     found = envs_registry.get_suite(suite)
     source = make_source(found, "clean", subset=subset, tasks=tasks)
     check_has_end(suite, len(source.task_ids), "give --tasks ID,…, or choose another --subset")
-    recover = (make_agent("recovery:trusting"), make_agent("recovery"))
-    policies = Policies(make_agent("oracle"), make_agent("recovery:naive"), recover)
     clean = [source.get(task_id) for task_id in source.task_ids]
-    armed = arm_tasks(found, clean, policies, tuple(seed or (0,)), hazard or None)
+    armed = arm_tasks(found, clean, _policies(), tuple(seed or (0,)), hazard or None)
     data = store().source(found.data).manifest_hash if found.data else "none"
     every = list(with_progress(armed, len(clean), "arm"))
     made = manifests(found, data, PROVENANCE, every, fewest=0, with_any=not hazard)
@@ -86,6 +84,12 @@ def arm(
         typer.echo(f"{ANY}: not written; it mixes all hazards, so it is made without --hazard")
     if not any(written):
         raise typer.Exit(1)
+
+
+def _policies() -> Policies:
+    """Who proves: the oracle, an agent that hazards stop, and those that recover."""
+    recover = (make_agent("recovery:trusting"), make_agent("recovery"))
+    return Policies(make_agent("oracle"), make_agent("recovery:naive"), recover)
 
 
 def _written(manifest: HazardManifest, out: Path, fewest: int) -> bool:
