@@ -69,7 +69,7 @@ def main() -> None:
 def _main() -> None:
     from toolenv.cli.outside import telling_what_is_outside
     from toolenv.cli.stopped import Interrupted, ServerLost, Stopped, command_to_resume, terminated_by
-    from toolenv.cli.streams import OutputLost, drop_unwritten, tell
+    from toolenv.cli.streams import drop_unwritten, tell
     from toolenv.errors import ToolEnvError
 
     try:
@@ -78,18 +78,18 @@ def _main() -> None:
     except Interrupted as stop:
         _ignore_stopping()
         what, status = ("terminated", TERMINATED) if terminated_by(stop) else ("interrupted", INTERRUPTED)
-        typer.echo(f"toolenv: {what}; {stop}. Go on with: {command_to_resume()}", err=True)
+        tell(f"toolenv: {what}; {stop}. Go on with: {command_to_resume()}")
         _leave(status)
     except ServerLost as error:
-        typer.echo(f"toolenv: {error}. {error.how} {command_to_resume()}", err=True)
+        tell(f"toolenv: {error}. {error.how} {command_to_resume()}")
         _leave(2)
     except Stopped as error:
-        typer.echo(f"toolenv: {error}. Once that is mended, go on with: {command_to_resume()}", err=True)
+        tell(f"toolenv: {error}. Once that is mended, go on with: {command_to_resume()}")
+        drop_unwritten()
         sys.exit(2)
     except ToolEnvError as error:
         tell(f"toolenv: {error}")
-        if isinstance(error, OutputLost):
-            drop_unwritten()
+        drop_unwritten()
         sys.exit(2)
     except KeyboardInterrupt as stop:
         sys.exit(TERMINATED if terminated_by(stop) else INTERRUPTED)
@@ -157,9 +157,9 @@ def _run() -> None:
 def _leave(status: int) -> None:
     """Exit without waiting for threads that wait for a server: nothing of theirs would be kept."""
     from toolenv.cli.children import end_children
+    from toolenv.cli.streams import drop_unwritten
 
     _ignore_stopping()
     end_children()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    drop_unwritten()
     os._exit(status)

@@ -91,9 +91,13 @@ def tell(line: str) -> None:
 
 
 def drop_unwritten() -> None:
-    """What stdout holds back goes nowhere, instead of failing once more when Python ends."""
-    with suppress(OSError, ValueError, AttributeError):
-        if sys.stdout.fileno() == 1:
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, 1)
-            os.close(nowhere)
+    """What a stream cannot write goes nowhere, instead of failing once more when Python ends."""
+    for stream, number in ((sys.stdout, 1), (sys.stderr, 2)):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            with suppress(OSError, ValueError, AttributeError):
+                if stream.fileno() == number:
+                    nowhere = os.open(os.devnull, os.O_WRONLY)
+                    os.dup2(nowhere, number)
+                    os.close(nowhere)
