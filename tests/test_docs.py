@@ -65,11 +65,11 @@ def test_adding_a_suite(tmp_path: Path) -> None:
         assert "6" in run(*toolenv, "rescore", out)
     assert clean in run(*toolenv, "report", out)
 
-    for place in ("TURNS", "TALKS"):
-        (tmp_path / "talk_envs.py").write_text(
-            f"import envs_registry\nenvs_registry.register_suite('talks:{place}')\n"
+    for place in ("turns", "talks"):
+        (tmp_path / f"{place}_envs.py").write_text(
+            f"import envs_registry\nenvs_registry.register_suite('talks:{place.upper()}')\n"
         )
-        talk = f"talk_envs:ToolFeas/Library{place.title()}-clean-v0"
+        talk = f"{place}_envs:ToolFeas/Library{place.title()}-clean-v0"
         assert f"{talk}: 1 tasks, 0 findings" in run(*toolenv, "validate", talk)
 
     assert "execution-failure: " in run(
