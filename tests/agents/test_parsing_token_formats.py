@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolenv.agents.parsing import parse_reply
+from tests.agents.written import check_cut_off, read
 from toolenv.types import Action, Malformed, Message, Stop, ToolCall, ToolCalls, ToolSpec
 
 
@@ -24,9 +24,7 @@ ZAP = ToolCall("zap", {"q": "x"})
 
 
 def parse(content: str, finish_reason: str = "stop") -> Action:
-    return parse_reply(
-        content=content, tool_calls=None, reasoning=None, finish_reason=finish_reason, tools=TOOLS
-    )
+    return read(content, TOOLS, finish_reason)
 
 
 COHERE = '{"tool_call_id": "0", "tool_name": "search", "parameters": {"q": "x"}}'
@@ -221,14 +219,7 @@ def test_calls_are_read(content: str, calls: tuple[ToolCall, ...], text: str) ->
 def test_a_reply_cut_off_is_no_answer_and_no_other_call(
     content: str, calls: tuple[ToolCall, ...], text: str
 ) -> None:
-    """Cut anywhere at the token limit, what is read are whole calls of the original, from the first on."""
-    for end in range(len(content)):
-        action = parse(content[:end], "length")
-        assert isinstance(action, ToolCalls | Malformed)
-        if isinstance(action, ToolCalls):
-            assert action.calls == calls[: len(action.calls)]
-        else:
-            assert action.kind == "length"
+    check_cut_off(content, TOOLS, calls)
 
 
 UNREADABLE = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolenv.agents.parsing import parse_reply
+from tests.agents.written import check_cut_off, read
 from toolenv.types import Action, Malformed, Message, ToolCall, ToolCalls, ToolSpec
 
 TOOLS = [ToolSpec("search"), ToolSpec("fs.read"), ToolSpec("now")]
@@ -13,9 +13,7 @@ NOW = ToolCall("now")
 
 
 def parse(content: str, finish_reason: str = "stop") -> Action:
-    return parse_reply(
-        content=content, tool_calls=None, reasoning=None, finish_reason=finish_reason, tools=TOOLS
-    )
+    return read(content, TOOLS, finish_reason)
 
 
 def block(code: str) -> str:
@@ -50,11 +48,7 @@ def test_calls_in_tool_code_are_read(content: str, calls: tuple[ToolCall, ...], 
 def test_a_block_cut_off_gives_whole_calls_or_none(
     content: str, calls: tuple[ToolCall, ...], text: str
 ) -> None:
-    for end in range(len(content)):
-        action = parse(content[:end], "length")
-        assert isinstance(action, ToolCalls | Malformed)
-        if isinstance(action, ToolCalls):
-            assert action.calls == calls[: len(action.calls)]
+    check_cut_off(content, TOOLS, calls)
 
 
 @pytest.mark.parametrize(
